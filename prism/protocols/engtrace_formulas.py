@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, spell, symbols, symbols_of
-from prism.budget import CONSEQUENCES, MATCHING, share
+from prism.budget import CHARACTER, CONSEQUENCES, MATCHING, share
 from prism.diagnosis.consequences import combine_formulas, is_symbolic_equation, matches_any
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import is_tautology
@@ -126,6 +126,18 @@ def pair_steps(
         question: its symbols are known to both.
         graded: by the problem file, where there is one.
     """
+    limit = MATCHING + CHARACTER * (len(gold.text) + len(predicted.text) + len(question))
+    with share(limit):
+        return _pairs_within_budget(gold, predicted, tolerance, question, graded)
+    is_open = StepPair(Meeting.OPEN)
+    notes = (f"formulas: more than {limit} operations; what they say of each other is open",)
+    return StepPairs(tuple((is_open,) * len(predicted.steps) for _ in gold.steps), notes)
+
+
+def _pairs_within_budget(
+    gold: Trace, predicted: Trace, tolerance: Fraction, question: str, graded: GradedTraces | None
+) -> StepPairs:
+    """Compare the formulas of steps; arguments as of `pair_steps`."""
     context = graded.prepared.task.context if graded else Context()
     of_gold = _formulas_by_step(gold, context, graded.gold if graded else None)
     of_predicted = _formulas_by_step(predicted, context, graded.predicted if graded else None)
@@ -133,13 +145,7 @@ def pair_steps(
     known = context.declared.union(*map(symbols_of, (*_formulas_in(gold.text, context), *asked)))
     references = tuple(ReferenceNode(k, (f,), NumberSpec()) for k, f in enumerate(_distinct(of_gold)))
     task = MatchTask(references, context, known | (graded.prepared.task.known if graded else frozenset()))
-    matrix: MatchMatrix | None = None
-    with share(MATCHING):
-        matrix = build_match_matrix(task, [claim for step in of_predicted for claim in step.claims])
-    if matrix is None:
-        is_open = StepPair(Meeting.OPEN)
-        notes = (f"formulas: more than {MATCHING} operations; what they say of each other is open",)
-        return StepPairs(tuple((is_open,) * len(of_predicted) for _ in of_gold), notes)
+    matrix = build_match_matrix(task, [claim for step in of_predicted for claim in step.claims])
     laws = [f for f in dict.fromkeys((*_distinct(of_gold), *asked)) if is_symbolic_equation(f)]
     views = tuple(_views_of(of_predicted, matrix, _consequences(laws)))
     places = {each.formulas[0]: each.index for each in references}

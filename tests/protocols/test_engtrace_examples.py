@@ -374,3 +374,11 @@ def test_the_order_and_the_numbering_of_steps_change_no_score(
     steps = [f"**Step {labels[k]}:** {values[k][0]} = {values[k][2]}.0" for k in order]
     row = scored("\n".join((*steps, f"**Step 99:** {end}")), gold=f"{gold}\n**Step 6:** {end}")
     assert row.score == Fraction(2 * (sum(is_right) + 1), 12)
+
+
+def test_traces_that_cost_too_much_leave_their_formulas_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prism.protocols.engtrace_formulas.MATCHING", 0)
+    monkeypatch.setattr("prism.protocols.engtrace_formulas.CHARACTER", 1)
+    row = scored(GOLD)
+    assert bounds(row) == (None, 0, 1)
+    assert any(note.startswith("formulas: more than") for note in row.notes)

@@ -280,9 +280,10 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
 
 
 def grader_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return version and fingerprint of the grader of a score row, and the schema of the row."""
+    """Return version and fingerprint of the grader of a score row, and the schema of the row, with its protocol."""
     by = row["grader"] if isinstance(row["grader"], Mapping) else {}
-    return str(by.get("version")), str(by.get("fingerprint")), str(row.get("schema"))
+    protocol = f", protocol {row['protocol']} ({row.get('variant')})" if row.get("protocol") else ""
+    return str(by.get("version")), str(by.get("fingerprint")), f"{row.get('schema')}{protocol}"
 
 
 def compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | None, str]:

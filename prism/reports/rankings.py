@@ -182,8 +182,9 @@ def grader_text(grader: Grader) -> str:
     """Say in words what a grader is: version, rules, policy, start of the fingerprint."""
     version, sign, schema = grader
     rules, policy = known_grader(sign)
-    known = f"rules {rules}, policy {policy}" if rules else "rules and policy of another PRISM"
-    return f"PRISM {version}, {known}, fingerprint {sign[:_SHOWN_HEX]}, rows of schema {schema}"
+    other = "" if "protocol" in schema else "rules and policy of another PRISM, "
+    known = f"rules {rules}, policy {policy}, " if rules else other
+    return f"PRISM {version}, {known}fingerprint {sign[:_SHOWN_HEX]}, rows of schema {schema}"
 
 
 # Rows. ----------------------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from prism.protocols.side_by_side import SideBySide
     from prism.reports.score_comparison import ScoreColumn, ScoreComparison
 
+_ROWS = ("scores", "psas", "engtrace", "engjudge")  # files that `--rows` writes
+
 
 @protocols.command("compare")
 def compare(
@@ -75,9 +77,9 @@ def compare(
                 problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
                 workers=workers,
             )  # fmt: skip
-            n_incident = sum(len(row["incidents"]) for row in scored.scores)
+            n_incident = scored.n_incident
             if rows_folder is not None:
-                _write_all(scored, rows_folder, force=force)
+                _write_all(scored, rows_folder)
             columns += _columns_by_rules(scored, split_names(policies))
         for path in files:
             columns += _columns_of_file(path, split_names(policies), {column.name for column in columns})
@@ -85,10 +87,8 @@ def compare(
             found = compare_scores(columns, replicates=replicates, top=top)
     if out is not None:
         _write_page(out, found, columns, title, [*files, *([rules[1]] if rules else [])])
-    if as_json:
-        print_json(found.to_dict())
-    elif out is None:
-        _print_tables(found)
+    if as_json or out is None:
+        _print_comparison(found, as_json=as_json)
     else:
         print(f"{out}: {count_of(found.n, 'response')}, {count_of(len(found.names), 'score')}", file=sys.stderr)
     if not any(one.n > one.n_null for one in found.figures):
@@ -103,8 +103,11 @@ def _check_options(
     """Refuse options that do not go together, and outputs that cannot be written, before any work is done."""
     if rules is None and not files:
         raise typer.BadParameter("nothing to compare: give files of rows, --rules PROBLEMS ROLLOUTS, or both")
-    if rows_folder is not None and rules is None:
-        raise typer.BadParameter("--rows keeps the rows that --rules makes")
+    if rows_folder is not None:
+        if rules is None:
+            raise typer.BadParameter("--rows keeps the rows that --rules makes")
+        make_folder(rows_folder)
+        refuse_existing((rows_folder / f"{name}.jsonl" for name in _ROWS), force=force)
     if out is not None:
         if out.suffix not in (".html", ".htm"):
             raise typer.BadParameter(f"--out {out}: expected a file .html")
@@ -157,17 +160,14 @@ def _columns_of_file(path: Path, policies: tuple[str, ...], taken: set[str]) -> 
     ]
 
 
-def _write_all(scored: SideBySide, folder: Path, *, force: bool) -> None:
+def _write_all(scored: SideBySide, folder: Path) -> None:
     """Write the rows of each score into a folder: `scores.jsonl`, and a file for each protocol."""
     from prism.grading.row import json_line
     from prism.protocols.row_files import write_rows
 
-    make_folder(folder)
-    paths = {name: folder / f"{name}.jsonl" for name in ("scores", *scored.protocols)}
-    refuse_existing(paths.values(), force=force)
-    paths["scores"].write_bytes(b"".join(json_line(row) + b"\n" for row in scored.scores))
+    (folder / "scores.jsonl").write_bytes(b"".join(json_line(row) + b"\n" for row in scored.scores))
     for name, rows in scored.protocols.items():
-        write_rows(paths[name], rows)
+        write_rows(folder / f"{name}.jsonl", rows)
 
 
 def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], title: str, sources: list[Path]) -> None:
@@ -178,8 +178,11 @@ def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], t
     write_text(out, score_comparison_page(found, columns, title=title, sources=digests))
 
 
-def _print_tables(found: ScoreComparison) -> None:
-    """Print the tables of a comparison."""
+def _print_comparison(found: ScoreComparison, *, as_json: bool) -> None:
+    """Print a comparison as tables or as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+        return
     from prism.reports.score_comparison_tables import score_comparison_tables
     from prism.reports.tables import rich_parts
 

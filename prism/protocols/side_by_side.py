@@ -58,6 +58,11 @@ class SideBySide:
     engjudge: tuple[ProtocolRow, ...]
 
     @property
+    def n_incident(self) -> int:
+        """Number of failures of the grader; a protocol's rows repeat those of the grade, and may add to them."""
+        return max(sum(len(row.about.incidents) for row in rows) for rows in self.protocols.values())
+
+    @property
     def protocols(self) -> dict[str, tuple[ProtocolRow, ...]]:
         """The rows of the protocols by name."""
         return {"psas": self.psas, "engtrace": self.engtrace, "engjudge": self.engjudge}

@@ -67,7 +67,7 @@ SCRIPTS = (
     Script("drafting", "accuracy/drafting.py"),  # tests draft a few solutions of their own
     Script("diagnosis", "accuracy/diagnosis.py"),  # tests run rows of each kind
     Script("agreement", "accuracy/agreement.py", environment=".venv-bench"),  # its oracles are there
-    Script("score_comparison", "accuracy/score_comparison.py"),  # tests run a dozen of its responses
+    Script("score_comparison", "accuracy/score_comparison.py"),  # tests hold its rows to those of each command
     Script("ray", "robustness/ray_run.py"),
     Script("context_speed", "speed/context.py"),
     Script("start_up", "speed/start_up.py"),

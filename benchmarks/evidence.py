@@ -68,6 +68,7 @@ SCRIPTS = (
     Script("diagnosis", "accuracy/diagnosis.py"),  # tests run rows of each kind
     Script("agreement", "accuracy/agreement.py", environment=".venv-bench"),  # its oracles are there
     Script("score_comparison", "accuracy/score_comparison.py"),  # tests hold its rows to those of each command
+    Script("template_study", "accuracy/template_study.py", slice_arguments=("--slice",)),
     Script("ray", "robustness/ray_run.py"),
     Script("context_speed", "speed/context.py"),
     Script("start_up", "speed/start_up.py"),
@@ -80,6 +81,7 @@ SCRIPTS = (
     Script("growth", "speed/growth.py"),
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),
+    Script("generated", "robustness/generated.py", slice_arguments=("--slice",)),
     Script("threads", "robustness/threads.py"),
     Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice

@@ -184,6 +184,7 @@ def lint(
         Path | None, typer.Option(metavar="FILE", help="A published data set instead: file or folder; needs --from.")
     ] = None,
     origin: FromDataset = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Of each template: seeds that are made and graded.")] = 200,
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, templates or a data set; exit code 3 if there is a fault."""
@@ -200,7 +201,7 @@ def lint(
     if templates := [name for name in problems if is_template(name)]:
         if len(templates) < len(problems):
             fail(f"{templates[0]}: is a template; check templates and problem files one after the other")
-        lint_templates(templates, as_json=as_json)
+        lint_templates(templates, n_seeds=seeds, as_json=as_json)
         return
     try:
         known = shipped_vocabulary() if vocabulary is None else read_vocabulary(vocabulary)

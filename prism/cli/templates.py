@@ -79,12 +79,12 @@ def generate(
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
 
 
-def lint_templates(names: list[str], *, as_json: bool) -> None:
+def lint_templates(names: list[str], *, n_seeds: int, as_json: bool) -> None:
     """List what is wrong with templates; exits with code 3 if there is a fault."""
-    from prism.generation.linting import N_SEEDS, lint_template
+    from prism.generation.linting import lint_template
 
-    with progress_bar(N_SEEDS * len(names), "checking") as advance:
-        reports = [(name, lint_template(name, advance=advance)) for name in names]
+    with progress_bar(n_seeds * len(names), "checking") as advance:
+        reports = [(name, lint_template(name, n_seeds=n_seeds, advance=advance)) for name in names]
     n_faults = sum(report.n_faults for _, report in reports)
     n_warnings = sum(len(report.findings) for _, report in reports) - n_faults
     if as_json:

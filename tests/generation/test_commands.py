@@ -48,8 +48,11 @@ def test_what_cannot_be_generated(call: list[str], code: int, told: str, tmp_pat
     assert not (tmp_path / "x").exists()
 
 
-def test_lint_takes_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prism.generation.linting.N_SEEDS", 3)
+def test_lint_takes_templates(tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["lint", "braking", "--seeds", "3", "--json"])
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert (told["faults"], told["templates"][0]["seeds"]) == (0, 3)
     path = tmp_path / "bad.toml"
     path.write_text(BRAKING.read_text("utf-8").replace('unit = "m" }, dep', 'unit = "s" }, dep'), "utf-8")
     done = RUN.invoke(app, ["lint", str(path)])

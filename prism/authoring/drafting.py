@@ -61,6 +61,11 @@ ANSWER = "ans"  # symbol of an answer without a name
 _IN_TEXT = "a value in the text; box or display it if it is an answer"
 _NAMED = "it is the answer that was named"
 _IN_A_BOX = "in a box"
+_CLAUSE = 200  # characters before a number that say what it is
+_PUT_IN = re.compile(  # `using G = ..., R = 6.4 km`: values that are put in, and not what comes out
+    r"\b(?:using|where|with|taking)\b(?!.*\b(?:gives?|get|find|found|have|obtain|yields?|becomes|so|thus|hence|then)\b)"
+    r"[^.;]*(?:\.\d[^.;]*)*$", re.IGNORECASE | re.DOTALL,
+)  # fmt: skip
 _ANNOUNCED = "announced as the answer"
 _CUT = "the operations of a draft did not suffice"
 _CUT_READING = f"{_CUT} to look at all formulas: the last ones are missing"
@@ -347,7 +352,7 @@ def _with_last_numbers(
     """Return the candidates with the numbers that the solution, or a part of it, ends with, and what it announces.
 
     `so p = 8.7 kPa`, in the text behind the last formula of its part, is the answer; the law before it is not. Not so
-    where boxes say what the answers are.
+    where boxes say what the answers are, or the last formula is a number itself.
     """
     added = list(found)
     if any(each.is_boxed for each in found):
@@ -357,8 +362,10 @@ def _with_last_numbers(
         return stated
     letters = {each.letter for each in found}
     for letter in sorted(letters):
-        own = [each.order for each in found if each.letter == letter]
-        behind = [claim for claim in claims if claim.order > max(own) and letter in (*claim.letters, "")]
+        end = max(each.order for each in found if each.letter == letter)
+        if any(numeric_of(each.formula) is not None for each in found if each.order == end):
+            continue
+        behind = [claim for claim in claims if claim.order > end and letter in (*claim.letters, "")]
         last = next((claim for claim in reversed(behind) if _ends_in_number(claim, text)), None)
         if last is None or last.formula is None:
             continue
@@ -372,7 +379,8 @@ def _ends_in_number(claim: LocatedClaim, text: str) -> bool:
     """Return True for a claim in a sentence that states the number of a quantity, and is no condition of another."""
     if claim.formula is None or claim.located.in_passing or numeric_of(claim.formula) is None:
         return False
-    return not CONDITION.search(text[: claim.located.span[0]])
+    before = text[: claim.located.span[0]][-_CLAUSE:]
+    return not (CONDITION.search(before) or _PUT_IN.search(before))
 
 
 def _announced(

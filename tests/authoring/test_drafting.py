@@ -334,6 +334,7 @@ def test_numbers_at_the_end_of_a_chain_are_nodes_also_on_the_way() -> None:
          r"p = 8.7 \unit{kPa}"),
         (r"This holds for $T = 300\,\mathrm{K}$.", r"p = \frac{n R T}{V}"),
         (r"Here $n$ is the amount.", r"p = \frac{n R T}{V}"),
+        (r"We are done, using $R = 8.31$ J/(mol K) and $T = 300.5$ K.", r"p = \frac{n R T}{V}"),
     ],
 )  # fmt: skip
 def test_the_number_that_a_solution_ends_with_is_the_answer_and_not_the_law_before_it(end: str, final: str) -> None:

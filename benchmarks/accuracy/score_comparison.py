@@ -44,6 +44,7 @@ from prism.reports.score_comparison import (  # noqa: E402
 from prism.runs.rollouts import read, scan  # noqa: E402
 
 PUBLISHED = "published"  # the grade of the final answer that came with the responses: by sympy and a judge model
+PATIENCE = 3600  # seconds for one response, so that a busy machine kills none
 WIDE = 0.25  # a spread of ranks from which on a response counts as one that scores disagree on
 
 
@@ -66,7 +67,8 @@ def score(folder: Path, workers: int, limit: int) -> tuple[SideBySide, Mapping[s
             rollouts.write_text("".join(lines[:: -(-len(lines) // limit)]), encoding="utf-8")
         known = load_problems(problems)
         found = read(rollouts, scan(rollouts, known).fields, known)
-        return rows_side_by_side(grade_rollouts(known, found, then=find_beside, workers=workers), known), known
+        graded = grade_rollouts(known, found, then=find_beside, workers=workers, kill_after=PATIENCE)
+        return rows_side_by_side(graded, known), known
 
 
 def columns_of(rows: SideBySide, folder: Path) -> list[ScoreColumn]:
@@ -110,6 +112,25 @@ def why_null(rows: SideBySide, known: Mapping[str, Problem]) -> dict[str, Any]:
     counts["engtrace"]["gold_steps"] = sum(len(traces[name].steps) for name in ids)
     counts["engtrace"]["gold_steps_with_a_number"] = sum(numbers[name] for name in ids)
     return counts
+
+
+def tables(found: Mapping[str, Any]) -> list[str]:
+    """The figures of a result as the two tables of `docs/reference/protocol_compare.md`, in Markdown."""
+    lines = ["| score | null | mean | null at worst | null at best |", "|---|---|---|---|---|"]
+    for one in found["scores"]:
+        mean = "none" if one["mean"]["value"] is None else f"{one['mean']['value']:.3f}"
+        lines.append(f"| `{one['score']}` | {one['null']} | {mean} | {one['mean_low']:.3f} | {one['mean_high']:.3f} |")
+    lines += ["", "| scores | tau_b | 95 % | n | null at worst | null at best |", "|---|---|---|---|---|---|"]
+    for each in found["agreements"]:
+        tau = each["kendall_tau_b"]
+        ends = [each[f"kendall_tau_b_null_at_{end}"]["value"] for end in ("low", "high")]
+        value, low, high, *bounds = (
+            "none" if number is None else f"{number:.3f}" for number in (tau["value"], tau["low"], tau["high"], *ends)
+        )
+        interval = "none" if "none" in (low, high) else f"{low} to {high}"
+        names = " and ".join(f"`{name}`" for name in each["scores"])
+        lines.append(f"| {names} | {value} | {interval} | {tau['n']} | {bounds[0]} | {bounds[1]} |")
+    return lines
 
 
 def main() -> int:

@@ -237,7 +237,7 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
     """
     reference, claim = one.facts.formula, two.facts.formula
     resolved = both_in_base_units(reference, claim)
-    is_usual = resolved[0] is one.plain.formula and resolved[1] is two.plain.formula
+    is_usual = resolved == (one.plain.formula, two.plain.formula)  # by value: a record may have been forgotten since
     is_screened = is_usual and not (one.plain.is_to_work_out and two.plain.is_to_work_out)
     screens = (one.screen, two.screen) if is_screened else _NONE
     refuted = refute(*screens)

@@ -18,6 +18,7 @@ import pytest
 import prism
 from prism import budget
 from prism.engine import kernels
+from prism.equivalence.facts import facts_of
 from prism.grading import json_line, pipeline, score_row
 from prism.grading.prepared import PreparedProblem
 from prism.rewards import Reward
@@ -142,6 +143,46 @@ def test_rows_and_costs_depend_on_the_problem_and_the_text_alone() -> None:
     forget()
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda each: row(*each), texts)) == cold
+
+
+FORGETFUL = ("prism.algebra", "prism.engine", "prism.equivalence", "prism.grading")
+
+
+def memories() -> list[Any]:
+    """The functions that remember what they have returned, where grades are decided; they can be told to forget it."""
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(FORGETFUL)]
+    found = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "cache_clear")}
+    return [each for each in found.values() if callable(each) and each.__module__.startswith(FORGETFUL)]
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("is_of_facts", [True, False], ids=["facts", "all"])
+def test_what_is_forgotten_on_the_way_changes_no_grade(
+    seed: int, is_of_facts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has seen much drops what it remembers at any moment, also in the middle of a solution."""
+    prepared = prism.prepare("dags/free_fall.toml")
+    texts = [student.solution for student in prepared.problem.students]
+    forget()
+    expected = [prism.grade(prepared, text).to_dict() for text in texts]
+    rng, forgetful = random.Random(seed), [facts_of] if is_of_facts else memories()
+    n_forgotten = 0
+
+    def forgetting(call: Any) -> Any:
+        def called(account: Any, *what: Any) -> Any:
+            nonlocal n_forgotten
+            if rng.random() < 0.05:
+                rng.choice(forgetful).cache_clear()
+                n_forgotten += 1
+            return call(account, *what)
+
+        return called
+
+    for name in ("charge", "pay"):
+        monkeypatch.setattr(budget.Account, name, forgetting(getattr(budget.Account, name)))
+    forget()
+    assert [prism.grade(prepared, text).to_dict() for text in texts] == expected
+    assert n_forgotten > 100
 
 
 @pytest.mark.compiled

@@ -61,7 +61,9 @@ def test_a_full_table_drops_its_older_half(
     assert [grade(prepared, text) for text in texts] == small
 
 
-def test_a_failing_engine_is_a_status_of_the_cell(prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_engine_is_a_status_of_the_cell(
+    prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     claims = [Claim(prism.parse(latex)) for latex in ("v = g t", "a = g")]
     match = matching.match_within_budget
 
@@ -72,6 +74,7 @@ def test_a_failing_engine_is_a_status_of_the_cell(prepared: PreparedProblem, mon
 
     monkeypatch.setattr(match_matrix, "match_within_budget", failing)
     CELLS.kept.clear()
+    request.addfinalizer(CELLS.kept.clear)  # else later tests find what this engine decided, and at its cost
     cells = CellTable(prepared.task).decide(plain_pairs(prepared.task, claims))
     n = len(prepared.task.references)
     assert {cell.status for cell in cells[:n]} == {FAILED}  # the shorter claim

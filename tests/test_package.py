@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ("constants", "dags", "grammar", "vocabulary")
+DATA = ("constants", "dags", "grammar", "templates", "vocabulary")
 
 pytestmark = pytest.mark.slow
 

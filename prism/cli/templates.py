@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from prism.cli.application import app
 from prism.cli.options import BAD_FILE, AsJson, Force, fail, make_folder, refuse_existing, split_names
 from prism.cli.output import print_json, progress_bar, write_text
 from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.generation.preparing import PreparedTemplate
 
 
 @app.command()
@@ -35,21 +38,13 @@ def generate(
 ) -> None:
     """Make problem files from templates, the same from a seed everywhere; exit code 3 for a bad template."""
     from prism.generation.instances import generate as instances
-    from prism.generation.preparing import prepare_template
     from prism.grading.row import json_line
 
     if out is None and jsonl is None:
         raise typer.BadParameter("name a folder with -o, or a file with --jsonl")
     made: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
-    faults, prepared = [], []
-    for name in templates:
-        try:
-            prepared.append(prepare_template(name))
-        except prism.PrismError as error:
-            faults.append(str(error))
-    if faults:
-        fail("\n".join(faults))
+    prepared = _prepared_or_exit(templates)
     rows: list[str] = []
     try:
         for instance in instances(
@@ -77,6 +72,21 @@ def generate(
     else:
         place = " and ".join(str(each) for each in (out, jsonl) if each is not None)
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
+
+
+def _prepared_or_exit(names: list[str]) -> list[PreparedTemplate]:
+    """Load and solve templates, or exit with code 3 and the faults of all of them."""
+    from prism.generation.preparing import prepare_template
+
+    faults, prepared = [], []
+    for name in names:
+        try:
+            prepared.append(prepare_template(name))
+        except prism.PrismError as error:
+            faults.append(str(error))
+    if faults:
+        fail("\n".join(faults))
+    return prepared
 
 
 def lint_templates(names: list[str], *, n_seeds: int, as_json: bool) -> None:

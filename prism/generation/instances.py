@@ -24,7 +24,7 @@ from prism.generation.preparing import (
     solved_values,
 )
 from prism.generation.solving import Unsolved
-from prism.generation.students import Spelling, node_texts, students
+from prism.generation.students import Spelling, labelled_students, node_texts
 from prism.generation.template import ABSTRACT, KNOWLEDGE, ORIGINAL, PERTURBED, VARIANTS
 from prism.generation.values import draw_case, draw_values, draw_wording, original_values, values_in_si
 from prism.inputs import did_you_mean
@@ -177,7 +177,7 @@ def make_instance(
         data = abstract_data(template, solved, data, texts)
     data["id"] = f"{template.id}-{variant}-{solved.seed}"
     if with_students:
-        data["students"] = students(template.id, solved, spelling, _others(prepared, solved, level))
+        data["students"] = labelled_students(template.id, solved, spelling, _others(prepared, solved, level))
     data["metadata"] = {**template.shared.get("metadata", {}), "template": _metadata(prepared, solved, variant)}
     return Instance(template.id, variant, solved.seed, data)
 

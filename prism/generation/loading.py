@@ -14,7 +14,7 @@ from typing import Any
 
 from prism.algebra.expr import ORDERINGS, Formula
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.generation.exact_values import figures_of, is_writable, read_digits
+from prism.generation.exact_values import is_writable, read_digits
 from prism.generation.template import (
     CASE_BLANK,
     AskedNumber,
@@ -611,8 +611,3 @@ def _check_edges(node: TemplateNode, nodes: Mapping[int, TemplateNode], reading:
         elif other.case not in ("", node.case):
             own = f"of the case {node.case}" if node.case else "of all cases"
             reading.fault(where, f"node {index} is of the case {other.case}, and this one {own}")
-
-
-def shown_figures(text: str, default: int) -> int:
-    """Return the figures that a typed value shows, or the default for a word."""
-    return default if read_digits(text) is None else figures_of(text)

@@ -73,7 +73,7 @@ def node_texts(solved: Solved, spelling: Spelling) -> dict[int, str]:
     }
 
 
-def students(
+def labelled_students(
     template: str, solved: Solved, spelling: Spelling, others: Iterable[Mapping[str, Value]]
 ) -> list[dict[str, Any]]:
     """Return the solutions of an instance as tables of a problem file, with their labels.

@@ -17,7 +17,7 @@ from prism.algebra.expr import Formula, number, substituted, symbol, symbols_of,
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.errors import DataFileError
-from prism.generation.exact_values import Value, digits, figures_of, in_unit
+from prism.generation.exact_values import Value, digits, figures_of
 from prism.generation.loading import TemplateSource, load_template
 from prism.generation.solving import (
     Relation,
@@ -504,11 +504,6 @@ def broken_conditions(case: PreparedCase, values: Mapping[str, Value]) -> list[C
         for condition, several in case.checked
         if not all(holds(each, values, condition.margin) for each in several)
     ]
-
-
-def number_text(number: AskedNumber, value: Value) -> str:
-    """Return the digits of a number in its unit."""
-    return digits(in_unit(value, number.unit), number.figures, scientific=number.is_scientific)
 
 
 def si_text(value: DrawnValue, exact: Value) -> str:

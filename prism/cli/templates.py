@@ -42,6 +42,8 @@ def generate(
 
     if out is None and jsonl is None:
         raise typer.BadParameter("name a folder with -o, or a file with --jsonl")
+    if jsonl is not None:
+        refuse_existing([jsonl], force=force)
     made: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
     prepared = _prepared_or_exit(templates)
@@ -62,7 +64,6 @@ def generate(
     except prism.PrismError as error:
         fail(str(error))
     if jsonl is not None:
-        refuse_existing([jsonl], force=force)
         write_text(jsonl, "".join(rows))
     for each in skipped:
         told = f"seed {each['seed']} skipped, its final numbers are those of seed {each['like']}"
@@ -84,6 +85,8 @@ def _prepared_or_exit(names: list[str]) -> list[PreparedTemplate]:
             prepared.append(prepare_template(name))
         except prism.PrismError as error:
             faults.append(str(error))
+    ids = [each.template.id for each in prepared]
+    faults += [f"{name}: two templates have this id" for name in dict.fromkeys(ids) if ids.count(name) > 1]
     if faults:
         fail("\n".join(faults))
     return prepared

@@ -78,9 +78,10 @@ def _own_text(template: Template, solved: Solved) -> str:
 
 
 def _made_text(template: Template, solved: Solved, texts: Mapping[int, str]) -> str:
-    """Return the text that is made up: the values, and the relations that `knowledge` tells."""
+    """Return the text that is made up: the values, and the relations from which the final numbers follow."""
     values = ", ".join(f"${each}$" for each in _values(template, solved).values())
-    told = "; ".join(f"${texts[index]}$" for index in solved.case.told)
+    case = solved.case
+    told = "; ".join(f"${texts[index]}$" for index in (case.told if case.told_bare is None else case.told_bare))
     relations = f" These relations hold: {told}." if told else ""
     return f"All quantities are numbers. Given are {values}.{relations}"
 

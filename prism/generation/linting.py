@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from prism.generation.instances import (
     solve_original,
     solve_seed,
 )
-from prism.generation.loading import TemplateSource
+from prism.generation.loading import TemplateSource, load_template
 from prism.generation.preparing import PreparedCase, PreparedTemplate, Solved, prepare_template, solved_values
 from prism.generation.solving import Unsolved
 from prism.generation.template import ABSTRACT, CASE_BLANK, KNOWLEDGE, ORIGINAL, PERTURBED, Template
@@ -53,6 +54,7 @@ CODES = {
     "sibling": "the solution of another seed whose final answers are taken for right, or numbers that siblings share",
     "acceptance": "many attempts for a seed",
     "unused": "a parameter that changes no final number",
+    "abstract": "a variant `abstract` that tells too little",
     "usual": "a value outside the range that its table calls usual",
 }
 """What a finding is about."""
@@ -154,9 +156,9 @@ def lint_template(
     try:
         prepared = prepare_template(source)
     except DataFileError as error:
-        return TemplateReport(str(source), tuple(TemplateFinding("fault", "file", "", each) for each in error.faults))
+        return _unmade_report(source, error)
     template = prepared.template
-    found = [*_check_blanks(template), *_check_usual(template)]
+    found = [*_check_blanks(template), *_check_usual(template), *_check_abstract(prepared)]
     graded = _Graded(prepared)
     with full_precision():
         found += graded.add_original()
@@ -173,6 +175,17 @@ def lint_template(
         template.id, tuple(found), len(solved), sum(each.attempt for each in solved),
         tuple((name, counts[name]) for name in template.case_names), graded.n_students, n_pairs, n_shared,
     )  # fmt: skip
+
+
+def _unmade_report(source: TemplateSource | PreparedTemplate, error: DataFileError) -> TemplateReport:
+    """Return the report on a template that makes no instance, with what its texts and tables show all the same."""
+    name = "<dict>" if isinstance(source, Mapping) else str(source)
+    found = [TemplateFinding("fault", "file", "", each) for each in error.faults]
+    if not isinstance(source, PreparedTemplate):
+        with suppress(DataFileError):
+            template = load_template(source)
+            found += [*_check_blanks(template), *_check_usual(template)]
+    return TemplateReport(name, tuple(found))
 
 
 # The file. -------------------------------------------------------------------------------------------------------
@@ -207,6 +220,14 @@ def _check_usual(template: Template) -> Iterator[TemplateFinding]:
                     yield TemplateFinding("warning", "usual", f"tables, {table.name}", text)
 
 
+def _check_abstract(prepared: PreparedTemplate) -> Iterator[TemplateFinding]:
+    """Yield a warning for each case whose variant `abstract` cannot be solved from what it tells."""
+    for name, case in prepared.cases.items():
+        if case.told_bare is None and not prepared.template.abstract:
+            text = "the final answers do not follow from the formulas that are none; write a text of your own"
+            yield TemplateFinding("warning", "abstract", f"abstract{f', case {name}' if name else ''}", text)
+
+
 # Instances, graded. ----------------------------------------------------------------------------------------------
 
 
@@ -218,6 +239,7 @@ class _Graded:
         self.n_students = 0
         self._prepared = prepared
         self._found: dict[TemplateFinding, list[int]] = {}
+        self._places: set[str] = set()  # variants and cases of the instances so far
         self._last: dict[str, tuple[int, PreparedProblem, str]] = {}  # by case: seed, problem and gold solution
 
     def add_original(self) -> list[TemplateFinding]:
@@ -242,8 +264,16 @@ class _Graded:
             self._check_other_gold(solved, problem, str(instance.data["students"][0]["solution"]))
 
     def findings(self) -> list[TemplateFinding]:
-        """Return what was found, each with its seeds."""
-        return [replace(finding, seeds=tuple(seeds)) for finding, seeds in self._found.items()]
+        """Return what was found, each with its seeds; what is the same in all variants and cases is told once."""
+        by_text: dict[TemplateFinding, list[TemplateFinding]] = {}
+        for finding in self._found:
+            by_text.setdefault(replace(finding, entry=""), []).append(finding)
+        merged: dict[TemplateFinding, list[int]] = {}
+        for finding, seeds in self._found.items():
+            several = by_text[replace(finding, entry="")]
+            is_everywhere = len(several) > 1 and {each.entry for each in several} == self._places
+            merged.setdefault(replace(finding, entry="") if is_everywhere else finding, []).extend(seeds)
+        return [replace(finding, seeds=tuple(sorted(set(seeds)))) for finding, seeds in merged.items()]
 
     def _note(self, seed: int, kind: Literal["fault", "warning"], code: str, entry: str, text: str) -> None:
         """Add a finding at a seed."""
@@ -253,6 +283,7 @@ class _Graded:
         """Check and grade one instance; None if it does not load."""
         where = instance.variant if instance.variant != PERTURBED else ""
         place = f"{where}, case {case.name}" if where and case.name else where or case.name
+        self._places.add(place)
         try:
             problem = load_problem(dict(instance.data))
         except DataFileError as error:

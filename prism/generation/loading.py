@@ -26,6 +26,7 @@ from prism.generation.template import (
     Template,
     TemplateNode,
 )
+from prism.generation.wording import blanks_in_math, blanks_of
 from prism.inputs import decode, did_you_mean, parse_toml, read_bytes
 from prism.physics.context import EMPTY_CONTEXT, Context, describe_syntax_error, parse, parse_symbol_name
 from prism.physics.tables import Unit
@@ -56,6 +57,12 @@ _OWN = (
 )  # fmt: skip
 _WAYS = ("uniform", "log_uniform", "integer", "choice", "table", "value")
 _PARAMETER_KEYS = (*_WAYS, "column", "figures", "unit", "sign", "levels")
+_KEYS_OF_WAYS = {
+    "column": ("table",),
+    "figures": ("uniform", "log_uniform"),
+    "sign": ("uniform", "log_uniform", "integer", "choice"),
+    "levels": ("uniform", "log_uniform", "integer"),
+}  # what else stands beside a way of drawing only if it does something there
 _TABLE_KEYS = ("columns", "rows", "file", "usual")
 _CASE_KEYS = ("name", "when", "margin", "weight", "text")
 _NODE_KEYS = (
@@ -168,7 +175,9 @@ def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Re
         for place, entry in read_tables(data, "constraint", report)
     )
     wordings = _read_wordings(data, reading)
-    return Template(
+    if not isinstance(data.get("metadata", {}), Mapping):
+        reading.fault("metadata", f"{quoted_value(data['metadata'])} is no table")
+    template = Template(
         id=name,
         file=file,
         sha256=digest,
@@ -184,6 +193,9 @@ def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Re
         told=_read_told(data, nodes, reading),
         abstract=read_text(data, "abstract", "", report),
     )
+    keys = data.get("parameters")
+    _check_blanks(template, keys if isinstance(keys, Mapping) else {}, reading)
+    return template
 
 
 def _read_wordings(data: Mapping[str, Any], reading: _Reading) -> tuple[str, ...]:
@@ -195,6 +207,30 @@ def _read_wordings(data: Mapping[str, Any], reading: _Reading) -> tuple[str, ...
         reading.fault("wording", f"{why}; write one text with blanks such as @{{m}}, or several")
         return ("",)
     return tuple(text.strip() for text in texts)
+
+
+def _check_blanks(template: Template, keys: Mapping[str, Any], reading: _Reading) -> None:
+    """Add a fault for each blank of a text that no parameter fills, and for each that stands between dollar signs.
+
+    Args:
+        keys: of the parameters, faulty ones included.
+    """
+    texts = {f"wording, entry {place}": text for place, text in enumerate(template.wordings, start=1)}
+    texts |= {f"case {case.name}, text": case.text for case in template.cases}
+    for place, part in enumerate(template.subquestions, start=1):
+        texts[f"subquestions, entry {place}, subproblem"] = str(part.get("subproblem", ""))
+    texts["abstract"] = template.abstract
+    words = [key for key, each in template.parameters.items() if not each.name]
+    for where, text in texts.items():
+        known = [*keys, *([CASE_BLANK] if where.startswith("wording") else [])]
+        for key in dict.fromkeys(key for key, _ in blanks_of(text)):
+            if key not in known:
+                reading.fault(where, f"no parameter fills @{{{key}}}{did_you_mean(key, known)}")
+            elif where == "abstract" and key in words:
+                reading.fault(where, f"@{{{key}}} is a word; an abstraction has numbers only")
+        for key in dict.fromkeys(blanks_in_math(text)):
+            if key not in words:
+                reading.fault(where, f"@{{{key}}} stands between dollar signs, and brings its own; write it outside")
 
 
 def _read_told(data: Mapping[str, Any], nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
@@ -249,13 +285,21 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _exact_number(value: object) -> Fraction | None:
+    """Return the number that a text, an int or a float states; None if it states none, as `inf` and `nan`."""
+    return read_digits(str(value)) if isinstance(value, str) or _is_number(value) else None
+
+
 def _read_bounds(value: object, where: str, way: str, figures: int, reading: _Reading) -> tuple[Fraction, Fraction]:
     """Return two bounds, the lower first; those of `integer` are whole, those of `log_uniform` positive."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         reading.fault(where, f"{quoted_value(value)} is no pair of bounds")
         return Fraction(1), Fraction(2)
     bounds = [str(each) if way == "integer" and is_integer(each) else each for each in value]
+    before = len(reading.report.faults)
     low, high = (_read_number(each, where, reading) for each in bounds)
+    if len(reading.report.faults) > before:
+        return Fraction(1), Fraction(2)
     if low >= high:
         reading.fault(where, f"{quoted_value(value)}: the lower bound comes first")
     elif way == "integer" and (low.denominator, high.denominator) != (1, 1):
@@ -303,6 +347,9 @@ def _read_parameter(
         reading.fault(where, f"{found}; give one of {', '.join(_WAYS)}")
         return None
     way = ways[0]
+    for name, ways_of_key in _KEYS_OF_WAYS.items():
+        if name in entry and way not in ways_of_key:
+            reading.fault(field_name(where, name), f"changes nothing of {way}; it belongs to {', '.join(ways_of_key)}")
     figures = _read_figures(entry, where, reading, reading.figures)
     unit_text, unit = _read_unit(entry, where, reading)
     bounds, table, column = (Fraction(0), Fraction(0)), "", ""
@@ -314,15 +361,18 @@ def _read_parameter(
         levels = _read_levels(entry, where, way, figures, reading)
     elif way == "table":
         table, column, texts = _read_column(entry, tables, where, reading)
+        if not texts:
+            return None
     else:
-        choices = texts = _read_choices(entry[way], field_name(where, way), reading)
+        choices = texts = _read_choices(entry[way], field_name(where, way), reading, is_list=way == "choice")
     is_word = way in ("choice", "table", "value") and any(read_digits(text) is None for text in texts)
     sign = entry.get("sign", "+")
     if sign not in _SIGNS:
         reading.fault(field_name(where, "sign"), f"{quoted_value(sign)} is none of {', '.join(_SIGNS)}")
     name = "" if is_word else _read_symbol(key, where, reading)
-    if is_word and unit is not None:
-        reading.fault(field_name(where, "unit"), "a word has no unit")
+    for of_number in ("unit", "sign") if is_word else ():
+        if of_number in entry:
+            reading.fault(field_name(where, of_number), f"a word has no {of_number}")
     return Parameter(key, name, way, bounds, tuple(choices), table, column, figures, unit_text, unit, str(sign), levels)
 
 
@@ -352,20 +402,20 @@ def _read_symbol(latex: str, where: str, reading: _Reading) -> str:
     return name or latex
 
 
-def _read_choices(value: object, where: str, reading: _Reading) -> tuple[str, ...]:
-    """Return the texts of `choice`, or the one of `value`."""
-    texts = [value] if isinstance(value, str) else value
+def _read_choices(value: object, where: str, reading: _Reading, *, is_list: bool) -> tuple[str, ...]:
+    """Return the texts of `choice`, a list, or the one of `value`."""
+    texts = value if is_list else [value]
     if isinstance(texts, list | tuple) and texts and all(isinstance(text, str) and text for text in texts):
         return tuple(texts)
     hint = "; write numbers in quotes, so that their digits are kept"
-    reading.fault(where, f"{quoted_value(value)} is no text or list of texts{hint}")
+    reading.fault(where, f"{quoted_value(value)} is no {'list of texts' if is_list else 'text'}{hint}")
     return ("1",)
 
 
 def _read_column(
     entry: Mapping[str, Any], tables: Mapping[str, DataTable], where: str, reading: _Reading
 ) -> tuple[str, str, list[str]]:
-    """Return table, column and its texts for a parameter that is drawn with others."""
+    """Return table, column and its texts for a parameter that is drawn with others; no texts after a fault."""
     table = read_text(entry, "table", where, reading.report)
     column = read_text(entry, "column", where, reading.report, required=True)
     found = tables.get(table)
@@ -377,7 +427,7 @@ def _read_column(
     else:
         place = found.columns.index(column) if column else 0
         return table, column, [row[place] for row in found.rows]
-    return table, column, ["1"]
+    return table, column, []
 
 
 def _read_data_tables(data: Mapping[str, Any], reading: _Reading) -> dict[str, DataTable]:
@@ -392,13 +442,15 @@ def _read_data_tables(data: Mapping[str, Any], reading: _Reading) -> dict[str, D
         if not isinstance(entry, Mapping):
             reading.fault(where, f"{quoted_value(entry)} is no table of columns and rows")
             continue
-        reading.refuse_unknown(entry, _TABLE_KEYS, where)
-        found[name] = _read_data_table(name, _with_file(entry, where, reading), where, reading)
+        whole = _with_file(entry, where, reading)
+        reading.refuse_unknown(entry if whole is None else whole, _TABLE_KEYS, where)
+        if whole is not None:
+            found[name] = _read_data_table(name, whole, where, reading)
     return found
 
 
-def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mapping[str, Any]:
-    """Return the table that the key `file` names, or the entry itself."""
+def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mapping[str, Any] | None:
+    """Return the table that the key `file` names, or the entry itself; None, with a fault, if there is no such file."""
     file = read_text(entry, "file", where, reading.report)
     if not file:
         return entry
@@ -406,8 +458,8 @@ def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mappi
     try:
         return {**parse_toml(decode(read_bytes(path, MAX_BYTES[".toml"]))), **entry}
     except PrismError as error:
-        reading.fault(field_name(where, "file"), str(error))
-        return {"columns": ["x"], "rows": [["1"]]}
+        reading.fault(field_name(where, "file"), f"{quoted_value(file)} {error}")
+        return None
 
 
 def _read_data_table(name: str, entry: Mapping[str, Any], where: str, reading: _Reading) -> DataTable:
@@ -427,8 +479,11 @@ def _read_data_table(name: str, entry: Mapping[str, Any], where: str, reading: _
         else:
             reading.fault(f"{where}, rows, entry {place}", f"{quoted_value(row)}: {len(columns)} texts are expected")
     usual = entry.get("usual", {})
+    if not isinstance(usual, Mapping):
+        reading.fault(field_name(where, "usual"), f"{quoted_value(usual)} is no table; write {{ rho = ['1', '20'] }}")
+        usual = {}
     ranges = {}
-    for column, bounds in usual.items() if isinstance(usual, Mapping) else ():
+    for column, bounds in usual.items():
         place_of = f"{where}, usual, {column}"
         if column not in columns:
             reading.fault(place_of, f"no such column{did_you_mean(column, columns)}")
@@ -453,9 +508,18 @@ def _read_original(
         return None
     drawn = [key for key, each in parameters.items() if each.way not in ("table", "value")]
     used = sorted({each.table for each in parameters.values() if each.table})
-    reading.refuse_unknown(value, (*drawn, *used, "wording"), "original")
+    keys = data.get("parameters")
+    faulty = [key for key in keys if key not in parameters] if isinstance(keys, Mapping) else []
+    named = data.get("tables")
+    faulty += [key for key in named if key not in used] if faulty and isinstance(named, Mapping) else []
+    own = {key: text for key, text in value.items() if key not in faulty}  # what is read of these says nothing more
+    reading.refuse_unknown(own, (*drawn, *used, "wording"), "original")
     values, rows = {}, {}
     for key in drawn:
+        if _is_number(value.get(key)):
+            _read_number(value[key], f"original, {key}", reading)
+            values[key] = "1"
+            continue
         text = read_text(value, key, "original", reading.report, required=True)
         if text and parameters[key].name and read_digits(text) is None:
             reading.fault(f"original, {key}", f"{quoted_value(text)} is no number")
@@ -495,7 +559,7 @@ def _read_condition(
     if written is not None and not (written.relations and set(written.relations) <= {*ORDERINGS, "!="}):
         reading.fault(field_name(where, key), f"`{latex}` is no inequality")
     margin = entry.get("margin", 0)
-    exact = Fraction(str(margin)) if _is_number(margin) else read_digits(margin) if isinstance(margin, str) else None
+    exact = _exact_number(margin)
     if exact is None or not 0 <= exact < 1:
         reading.fault(field_name(where, "margin"), f"{quoted_value(margin)} is no share from 0 to 1")
         exact = Fraction(0)
@@ -511,12 +575,12 @@ def _read_cases(data: Mapping[str, Any], reading: _Reading) -> tuple[Case, ...]:
         if name in [other.name for other in cases]:
             reading.fault(f"{where}, name", "stands twice")
         condition = _read_condition(entry, "when", where, _CASE_KEYS, reading)
-        weight = entry.get("weight", 1)
-        if not isinstance(weight, int | float) or not _is_number(weight) or weight <= 0:
-            reading.fault(field_name(where, "weight"), f"{quoted_value(weight)} is no positive number")
-            weight = 1
+        weight = _exact_number(entry.get("weight", 1))
+        if weight is None or weight <= 0:
+            reading.fault(field_name(where, "weight"), f"{quoted_value(entry['weight'])} is no positive number")
+            weight = Fraction(1)
         text = read_text(entry, "text", where, reading.report)
-        cases.append(Case(name, condition, Fraction(str(weight)), text.strip()))
+        cases.append(Case(name, condition, weight, text.strip()))
     return tuple(cases)
 
 
@@ -549,6 +613,8 @@ def _read_nodes(data: Mapping[str, Any], cases: Sequence[str], reading: _Reading
     if data.get("grading_standard") is None:
         reading.fault("grading_standard", "is missing; it holds the nodes")
         return ()
+    if data["grading_standard"] == []:
+        reading.fault("grading_standard", "holds no nodes; a DAG needs at least one final node")
     nodes: dict[int, TemplateNode] = {}
     for place, entry in read_tables(data, "grading_standard", reading.report):
         index = entry.get("index")

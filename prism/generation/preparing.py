@@ -27,11 +27,12 @@ from prism.generation.solving import (
     holds,
     plan_steps,
     relations_of,
+    solved_one_by_one,
     work_out_step,
 )
-from prism.generation.template import CASE_BLANK, AskedNumber, Case, Condition, Template
+from prism.generation.template import AskedNumber, Case, Condition, Template
 from prism.generation.values import DrawnValue, draw_values, draw_wording, original_values
-from prism.generation.wording import blanks_of, number_latex, with_values
+from prism.generation.wording import number_latex, with_values
 from prism.inputs import did_you_mean
 from prism.latex import write
 from prism.physics.context import Context, constant_readings, may_be_constant, parse
@@ -96,6 +97,8 @@ class PreparedCase:
         steps: what is worked out, in order.
         beside: what the formulas determine besides, which no number needs.
         told: indices of the nodes that `knowledge` tells.
+        told_bare: of those that `abstract` tells, where no physics says the rest: with them every final answer
+            follows; None if it does not with all formulas that are no final answers.
         signed: symbols that may be negative.
         dimensions: of symbols by name, as far as they are known.
         renamed: name of each symbol in the variant `abstract`, by its own.
@@ -111,6 +114,7 @@ class PreparedCase:
     steps: tuple[Step, ...]
     beside: tuple[Step, ...]
     told: tuple[int, ...]
+    told_bare: tuple[int, ...] | None
     signed: frozenset[str]
     dimensions: Mapping[str, Dimension]
     renamed: Mapping[str, str]
@@ -153,9 +157,9 @@ def prepare_template(source: TemplateSource | PreparedTemplate) -> PreparedTempl
     if isinstance(source, PreparedTemplate):
         return source
     template = load_template(source)
-    faults = _unknown_blanks(template)
+    faults: list[str] = []
     cases = {}
-    for name in template.case_names if not faults else ():
+    for name in template.case_names:
         found: list[str] = []
         prepared = _prepare_case(template, template.case(name), found)
         faults += [fault for fault in found if fault not in faults]
@@ -199,33 +203,46 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
         return None
     dimensions = _known_dimensions(template, problem.context, constants)
     faults += _dimension_faults(nodes, steps, dimensions)
+    faults += _condition_faults(checked, dimensions)
     have = {*known, *constants, *(step.name for step in steps)}
     others = {name for node in nodes for each in node.relations for name in each.names} - have
     every = [each for node in nodes for each in node.relations]
     beside = tuple(step for name in sorted(others) for step in plan_steps(every, have, [name], signed) or ())
-    told = template.told
-    if told is None:
-        told = tuple(node.own_index for node in nodes if node.number is None and not node.prerequisites)
+    named = template.told
+    if named is None:
+        named = tuple(node.own_index for node in nodes if node.number is None and not node.prerequisites)
+    told = tuple(node.index for node in nodes if node.own_index in named)
     return PreparedCase(
-        case, nodes, problem.dag, problem.context, constants, checked, steps, beside,
-        tuple(node.index for node in nodes if node.own_index in told), signed, dimensions,
+        case, nodes, problem.dag, problem.context, constants, checked, steps, beside, told,
+        _told_bare(nodes, told, {*known, *constants}, signed), signed, dimensions,
         _renamed(template, nodes, constants),
     )  # fmt: skip
 
 
-def _unknown_blanks(template: Template) -> list[str]:
-    """Return a fault for each blank of a text that no parameter fills."""
-    texts = {f"wording, entry {place}": text for place, text in enumerate(template.wordings, start=1)}
-    texts |= {f"case {case.name}, text": case.text for case in template.cases}
-    for place, part in enumerate(template.subquestions, start=1):
-        texts[f"subquestions, entry {place}, subproblem"] = str(part.get("subproblem", ""))
-    texts["abstract"] = template.abstract
-    faults = []
-    for where, text in texts.items():
-        known = [*template.parameters, *([CASE_BLANK] if where.startswith("wording") else [])]
-        unknown = dict.fromkeys(key for key, _ in blanks_of(text) if key not in known)
-        faults += [f"{where}: no parameter fills @{{{key}}}{did_you_mean(key, known)}" for key in unknown]
-    return faults
+def _told_bare(
+    nodes: Sequence[PreparedNode], told: Sequence[int], known: set[str], signed: frozenset[str]
+) -> tuple[int, ...] | None:
+    """Return the told nodes, and of the further formulas the fewest with which all final answers follow.
+
+    A law that has prerequisites is told by the physics of a wording; where there is none, nothing else says it.
+    """
+    finals = [node for node in nodes if node.is_final]
+    wanted = {node.asked.name for node in finals if node.number is not None}
+    wanted |= {name for node in finals for each in node.relations for name in each.names}
+
+    def follow(several: Sequence[PreparedNode]) -> bool:
+        """Return True if the final answers follow from these nodes."""
+        relations = [each for node in several for each in node.relations]
+        return plan_steps(relations, known, wanted - known, signed) is not None
+
+    kept = [node for node in nodes if node.index in told or (node.relations and not node.is_final)]
+    if not follow(kept):
+        return None
+    for node in reversed(kept):
+        without = [other for other in kept if other is not node]
+        if node.index not in told and follow(without):
+            kept = without
+    return tuple(node.index for node in kept)
 
 
 def _own_number(found: re.Match[str], own: Sequence[int]) -> str:
@@ -392,14 +409,13 @@ def _checked_plan(
         ancestors = ancestor_closure(problem.dag, {node.index}) - {node.index}
         own = [each for other in nodes if other.index in ancestors for each in other.relations]
         if plan_steps(own, known, [node.asked.name], signed) is None:
-            open_names = sorted({name for each in own for name in each.names} - known - {node.asked.name})
-            hint = f"; without a value are {', '.join(open_names[:8])}" if open_names else ""
-            text = f"nothing before it determines {node.asked.latex}{hint}"
+            text = f"nothing before it determines {node.asked.latex}{_why_open(own, known, node.asked.name, signed)}"
             faults.append(f"node {node.own_index}, number: {text}")
     for condition, relations in checked:
         for name in sorted({name for each in relations for name in each.names} & wanted):
             if plan_steps(every, known, [name], signed) is None:
-                near = did_you_mean(name, [*known, *{name for each in every for name in each.names}])
+                near = did_you_mean(name, sorted({*known, *(of for each in every for of in each.names)} - {name}))
+                near = near if all(name not in each.names for each in every) else ""
                 faults.append(f"{condition.where}: nothing determines {name}{near}")
     if len(faults) > before:
         return None
@@ -407,6 +423,23 @@ def _checked_plan(
     if steps is None:
         faults.append("grading_standard: the formulas do not determine all numbers together")
     return steps
+
+
+def _why_open(relations: Sequence[Relation], known: set[str], name: str, signed: frozenset[str]) -> str:
+    """Return what stands in the way of a number, for a message: a formula that is not solved, or symbols."""
+    solved = solved_one_by_one([each for each in relations if each.relation == "="], frozenset(known), signed)
+    have = {*known, *(step.name for step in solved)}
+    hints = []
+    for each in relations:
+        left = each.names - have
+        if len(left) == 1:
+            one = min(left)
+            how = f"write it as `{one} = ...`, or let {one} be given and ask for what follows from it"
+            hints.append(f"node {each.index} has no closed solution for {one} that is found: {how}")
+    open_names = sorted({name for each in relations for name in each.names} - have - {name})
+    if open_names and not hints:
+        hints.append(f"without a value are {', '.join(open_names[:8])}")
+    return "".join(f"; {hint}" for hint in dict.fromkeys(hints))
 
 
 def _known_dimensions(template: Template, context: Context, constants: Mapping[str, Value]) -> dict[str, Dimension]:
@@ -444,6 +477,24 @@ def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], know
             if stated != dimension:
                 what = f"{node.asked.latex} is in {dimension_text(dimension)}, its unit in {dimension_text(stated)}"
                 faults.append(f"node {node.own_index}, number, unit: {what}")
+    return faults
+
+
+def _condition_faults(
+    checked: Sequence[tuple[Condition, tuple[Relation, ...]]], known: Mapping[str, Dimension]
+) -> list[str]:
+    """Return a fault for each condition that compares unlike quantities, a plain number with a length included."""
+    faults = []
+    for condition, relations in checked:
+        for each in relations:
+            try:
+                left, right = dimension_of(each.left, known), dimension_of(each.right, known)
+            except Inconsistent as fault:
+                faults.append(f"{condition.where}: {fault}")
+                continue
+            if left is not None and right is not None and left != right:
+                text = f"one side is in {dimension_text(left)}, the other in {dimension_text(right)}"
+                faults.append(f"{condition.where}: {text}")
     return faults
 
 

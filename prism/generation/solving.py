@@ -114,7 +114,7 @@ def _plan(
     tries: list[int],
 ) -> tuple[Step, ...] | None:
     """Return steps as `plan_steps`, with some that nothing needs; `tries` counts down for the whole search."""
-    steps = _solved_one_by_one(equations, known, signed)
+    steps = solved_one_by_one(equations, known, signed)
     known = known.union(step.name for step in steps)
     if wanted <= known:
         return tuple(steps)
@@ -144,7 +144,7 @@ def _plan(
     return None
 
 
-def _solved_one_by_one(equations: Sequence[Relation], known: frozenset[str], signed: frozenset[str]) -> list[Step]:
+def solved_one_by_one(equations: Sequence[Relation], known: frozenset[str], signed: frozenset[str]) -> list[Step]:
     """Return a step for each equation in which one symbol has no value yet, until none is left."""
     steps: list[Step] = []
     have = set(known)

@@ -94,21 +94,29 @@ def _draw_value(
     """Return the value of one parameter for a drawn number u; arguments as of `draw_values`."""
     if parameter.way == "table":
         return _value_in_row(template, parameter, rows)
-    if parameter.way in ("choice", "value"):
-        return typed_value(parameter.choices[draw_index(u, len(parameter.choices))])
-    low, high = parameter.bounds
-    if level is not None and parameter.levels:
-        low, high = parameter.levels[min(level, len(parameter.levels) - 1)]
     sign = 1
     if parameter.sign != "+":
         is_drawn = parameter.sign == "either"
         sign = -1 if not is_drawn or draw_index(draw_unit(template.id, *place, f"{parameter.key} sign"), 2) else 1
+    if parameter.way in ("choice", "value"):
+        value = typed_value(parameter.choices[draw_index(u, len(parameter.choices))])
+        return value if sign == 1 else _negative(value)
+    low, high = parameter.bounds
+    if level is not None and parameter.levels:
+        low, high = parameter.levels[min(level, len(parameter.levels) - 1)]
     if parameter.way == "integer":
         whole = sign * draw_integer(u, int(low), int(high))
         return DrawnValue(str(whole), Fraction(whole), max(len(str(abs(whole))), 1))
     draw = draw_uniform if parameter.way == "uniform" else draw_log_uniform
     number = sign * rounded(draw(u, low, high), parameter.figures)
     return DrawnValue(digits(number, parameter.figures), number, parameter.figures)
+
+
+def _negative(value: DrawnValue) -> DrawnValue:
+    """Return a number with the other sign."""
+    assert value.number is not None
+    text = value.text.removeprefix("-") if value.number < 0 else f"-{value.text}"
+    return DrawnValue(text, -value.number, value.figures)
 
 
 def _value_in_row(template: Template, parameter: Parameter, rows: Mapping[str, int]) -> DrawnValue:

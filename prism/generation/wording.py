@@ -9,6 +9,7 @@ from prism.generation.template import CASE_BLANK, Parameter
 from prism.generation.values import DrawnValue
 
 _BLANK = re.compile(r"@\{((?:[^{}:]|\{[^{}]*\})*)(:value)?\}")
+_MATH = re.compile(r"\$\$.*?\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 
 
@@ -20,6 +21,16 @@ def blanks_of(text: str) -> Iterator[tuple[str, bool]]:
     """
     for found in _BLANK.finditer(text):
         yield found[1], found[2] is not None
+
+
+def blanks_in_math(text: str) -> Iterator[str]:
+    r"""Yield the name of each blank that stands inside of a formula, where its own dollar signs would end it.
+
+    >>> list(blanks_in_math(r"The mass $m = @{m:value}$ at @{v_0} and $t$."))
+    ['m']
+    """
+    for formula in _MATH.finditer(text):
+        yield from (key for key, _ in blanks_of(formula[0]))
 
 
 def fill_blanks(text: str, filled: Callable[[str, bool], str]) -> str:

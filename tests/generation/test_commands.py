@@ -33,12 +33,23 @@ def test_files_and_lines_are_the_same_instances(tmp_path: Path) -> None:
     assert RUN.invoke(app, [*call, "--force"]).exit_code == 0
 
 
+def test_lines_that_are_there_stop_it_before_any_file(tmp_path: Path) -> None:
+    lines = tmp_path / "all.jsonl"
+    lines.write_text("mine\n", "utf-8")
+    done = RUN.invoke(app, ["generate", "braking", "-o", str(tmp_path / "out"), "--jsonl", str(lines)])
+    assert done.exit_code == 3
+    assert "is there already" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert lines.read_text("utf-8") == "mine\n"
+
+
 @pytest.mark.parametrize(
     ("call", "code", "told"),
     [
         (["braking"], 2, "-o"),
         (["brakin", "-o", "x"], 3, "did you mean"),
         (["braking", "-o", "x", "--variants", "old"], 3, "known are"),
+        (["braking", str(BRAKING), "-o", "x"], 3, "two templates have this id"),
     ],
 )
 def test_what_cannot_be_generated(call: list[str], code: int, told: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import pytest
 import prism
 from prism.errors import DataFileError, PrismError
 from prism.generation.instances import Unsatisfiable, generate
-from prism.generation.loading import template_files
+from prism.generation.loading import load_template, template_files
 from prism.generation.preparing import prepare_template
+from prism.generation.solving import plan_steps
 from prism.generation.template import VARIANTS
+from prism.generation.values import draw_values
 from tests.generation.test_loading import braking
 
 TEMPLATES = [path.stem for path in template_files()]
@@ -43,6 +46,38 @@ def test_the_numbers_by_hand() -> None:
     assert formulas(drawn.data)[2] == r"s = 126\unit{m}"
     assert formulas(drawn.data)[4] == r"v_1 = 13.0\unit{m/s}"
     assert drawn.answer == "$\\boxed{s = 126\\unit{m}}$\n$\\boxed{v_1 = 13.0\\unit{m/s}}$"
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_an_abstraction_tells_what_its_answers_need(name: str) -> None:
+    """A law that has prerequisites stands in no text without physics, unless it is told: nobody could solve it."""
+    prepared = prepare_template(name)
+    for case in prepared.cases.values():
+        assert case.told_bare is not None
+        told = [each for node in case.nodes if node.index in case.told_bare for each in node.relations]
+        known = {each.name for each in prepared.template.parameters.values() if each.name} | set(case.constants)
+        wanted = {node.asked.name for node in case.numbers if node.is_final}
+        assert plan_steps(told, known, wanted, case.signed) is not None
+    texts = [each.data["context"] for each in generate(prepared, n=3, variants=("abstract",))]
+    assert all("These relations hold" in text for text in texts)
+
+
+def test_an_abstraction_tells_no_more_than_that() -> None:
+    """The impedance follows from a law with prerequisites; the number of the current from what is told already."""
+    (drawn,) = generate("series_circuit", variants=("abstract",))
+    told = drawn.data["context"].partition("These relations hold: ")[2].rstrip(".").split("; ")
+    assert told == [f"${formulas(drawn.data)[k]}$" for k in (0, 1, 2, 4, 6)]
+
+
+def test_the_sign_of_a_choice_is_drawn() -> None:
+    data = braking()
+    data["parameters"]["q"] = {"choice": ["2.5", "1.5e3"], "unit": "C", "sign": "either"}
+    data["original"]["q"] = "2.5"
+    template = load_template(data)
+    texts = {draw_values(template, seed, 1)["q"].text for seed in range(40)}
+    assert texts == {"2.5", "-2.5", r"1.5\times 10^{3}", r"-1.5\times 10^{3}"}
+    data["parameters"]["q"].update(sign="-")
+    assert {draw_values(load_template(data), seed, 1)["q"].number for seed in range(40)} == {Fraction(-5, 2), -1500}
 
 
 def test_variants_share_seed_values_and_edges() -> None:
@@ -114,7 +149,9 @@ def test_the_file_loads_as_what_was_made(tmp_path: Path) -> None:
 SCRIPT = """
 import hashlib, sys
 from prism.generation.instances import generate
+from prism.generation.solving import plan_steps
 from prism.generation.template import VARIANTS
+from prism.generation.values import draw_values
 digest = hashlib.sha256()
 for made in generate("braking", "glass_surface", "metal_wire", n=int(sys.argv[1]), variants=VARIANTS):
     digest.update(made.name.encode() + made.toml().encode())

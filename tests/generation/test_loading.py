@@ -85,6 +85,19 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
         (lambda d: d["original"].pop("v_0"), "original, v_0: is missing"),
         (lambda d: d["original"].update(wording=3), "original, wording: 3 is no whole number 1..2"),
         (lambda d: d.update(knowledge=[3]), "knowledge: 3 is no node with a formula"),
+        (lambda d: d["case"][0].update(weight=float("inf")), "case stops, weight: Infinity is no positive number"),
+        (lambda d: d["case"][0].update(margin=float("nan")), "case stops, margin: NaN is no share"),
+        (lambda d: d.update(metadata="mine"), 'metadata: "mine" is no table'),
+        (lambda d: d.update(grading_standard=[]), "grading_standard: holds no nodes"),
+        (lambda d: d["parameters"]["g"].update(figures=4), "parameters, g, figures: changes nothing of value"),
+        (lambda d: d["parameters"]["g"].update(value=["9.81", "9.8"]), 'parameters, g, value: ["9.81", "9.8"] is no'),
+        (lambda d: d["parameters"]["d"].update(column="mu"), "parameters, d, column: changes nothing of uniform"),
+        (lambda d: d["parameters"]["surface"].update(sign="-"), "parameters, surface, sign:"),
+        (lambda d: d["parameters"].update(k={"choice": ["a", "b"], "sign": "-"}), "parameters, k, sign: a word has no"),
+        (lambda d: d["tables"]["surfaces"].update(usual=[1]), "tables, surfaces, usual: [1] is no table"),
+        (lambda d: d["original"].update(v_0=24.0), "original, v_0: 24.0 is no text; write it in quotes"),
+        (lambda d: d.update(abstract="Given are @{surface} and @{d}."), "abstract: @{surface} is a word"),
+        (lambda d: d["wording"].append("$v = @{v_0:value}$."), "wording, entry 3: @{v_0} stands between dollar signs"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_place(change: Any, fault: str) -> None:
@@ -101,6 +114,12 @@ def test_a_fault_names_its_place(change: Any, fault: str) -> None:
         (lambda d: d["grading_standard"][2]["number"].update(unit="s"), "node 3, number, unit: s is in m"),
         (lambda d: d["grading_standard"][0].update(formula=r"a = \mu + g"), "node 1, formula:"),
         (lambda d: d["constraint"].append({"formula": "q < 3"}), "constraint, entry 2, formula: nothing determines q"),
+        (lambda d: d["constraint"][0].update(formula="s < 250"), "constraint, entry 1, formula: one side is in m"),
+        (lambda d: d["case"][0].update(when="s < v_0"), "case stops, when: one side is in m, the other in m s^-1"),
+        (
+            lambda d: d["grading_standard"][0].update(formula=r"a = \mu g \cos a"),
+            "node 3, number: nothing before it determines s; node 1 has no closed solution for a that is found",
+        ),
         (lambda d: d["grading_standard"][4].pop("is_final_answer"), "node 5, is_final_answer:"),
     ],
 )  # fmt: skip
@@ -108,6 +127,38 @@ def test_faults_that_need_the_whole(change: Any, fault: str) -> None:
     data = copy.deepcopy(braking())
     change(data)
     assert any(each.startswith(fault) for each in faults_of(data)), faults_of(data)
+
+
+def test_one_fault_is_told_once() -> None:
+    """What rests on a parameter, table or bound that has a fault says nothing more."""
+    for change, fault in (
+        (lambda d: d["parameters"]["v_0"].update(uniform=[15.0, "35.0"]), "parameters, v_0, uniform: 15.0 is no text"),
+        (lambda d: d["parameters"]["v_0"].pop("uniform"), "parameters, v_0: says not how it is drawn"),
+        (lambda d: d["parameters"]["surface"].update(column="name"), "parameters, surface, column: surfaces has no"),
+    ):
+        data = braking()
+        change(data)
+        assert [each.startswith(fault) for each in faults_of(data)] == [True], faults_of(data)
+
+
+def test_blanks_are_told_with_the_rest() -> None:
+    data = braking()
+    data["wording"][0] += " It has @{m}."
+    data["parameters"]["d"]["unit"] = "zz"
+    assert [each.partition(":")[0] for each in faults_of(data)] == ["parameters, d, unit", "wording, entry 1"]
+
+
+def test_the_file_of_a_table_is_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "rows.toml").write_text('columns = ["surface", "mu"]\nrow = [["ice", "0.1"]]\n', "utf-8")
+    data = braking()
+    path = tmp_path / "b.toml"
+    text = BRAKING.read_text("utf-8")
+    start, end = text.index("[tables.surfaces]"), text.index("[original]")
+    path.write_text(f'{text[:start]}[tables.surfaces]\nfile = "rows.toml"\n\n{text[end:]}', "utf-8")
+    with pytest.raises(DataFileError, match='tables, surfaces, row: unknown key; did you mean "rows"'):
+        load_template(path)
+    data["tables"]["surfaces"] = {"file": str(tmp_path / "none.toml")}
+    assert any(each.startswith("tables, surfaces, file:") for each in faults_of(data))
 
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:

@@ -66,7 +66,14 @@ def _nameless(data: Any) -> None:
     del data["id"]
 
 
+def _too_little(data: Any) -> None:
+    final = {"index": 3, "formula": r"s = \frac{v_0^2}{2 a}", "dependency": [1, 2], "is_final_answer": True}
+    data["grading_standard"][1].update(formula=r"E = \frac{v_0^2}{2 a} \unit{J/m}")
+    data["grading_standard"][2] = {**final, "subquestion": "a"}
+
+
 CHANGES = {
+    _too_little: ("warning", "abstract", "the final answers do not follow"),
     _untold: ("fault", "blank", r"wording 1, case stops: \mu is not told"),
     _twice: ("fault", "blank", "wording 1, case hits: d is told 2 times"),
     _broken_original: ("fault", "original", "constraint"),
@@ -79,6 +86,19 @@ CHANGES = {
     _narrow: ("warning", "acceptance", "attempts"),
     _nameless: ("fault", "file", "id: is missing"),
 }
+
+
+def test_a_file_with_faults_has_its_blanks_checked() -> None:
+    data = braking()
+    data["grading_standard"][2]["number"]["unit"] = "s"
+    _untold(data)
+    assert {(each.kind, each.code) for each in lint_template(data).findings} == {("fault", "file"), ("fault", "blank")}
+
+
+def test_what_is_everywhere_is_told_once() -> None:
+    data = {**braking(), "domain": "Classical Mechanics"}
+    (finding,) = lint_template(data, n_seeds=12).findings
+    assert (finding.code, finding.entry, finding.seeds) == ("instance", "", tuple(range(12)))
 
 
 @pytest.mark.parametrize("change", CHANGES)

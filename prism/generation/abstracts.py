@@ -42,7 +42,8 @@ def abstract_data(
     if "definitions" in data:
         new["definitions"] = [renamed_latex(case, parse_in(case, each)) for each in data["definitions"]]
     if "subquestions" in data:
-        new["subquestions"] = [_asked(case, part, texts) for part in data["subquestions"]]
+        parts = [_asked(case, part, texts) for part in data["subquestions"]]
+        new["subquestions"] = [part for part in parts if part is not None]
     new["grading_standard"] = [
         {**node, "accept": [renamed_latex(case, parse_in(case, each)) for each in node["accept"]]}
         if "accept" in node
@@ -86,13 +87,19 @@ def _made_text(template: Template, solved: Solved, texts: Mapping[int, str]) -> 
     return f"All quantities are numbers. Given are {values}.{relations}"
 
 
-def _asked(case: PreparedCase, part: Mapping[str, Any], texts: Mapping[int, str]) -> dict[str, Any]:
-    """Return a subquestion that asks for the final answers of its part by their renamed symbols."""
+def _asked(case: PreparedCase, part: Mapping[str, Any], texts: Mapping[int, str]) -> dict[str, Any] | None:
+    """Return a subquestion that asks for the final answers of its part by their renamed symbols.
+
+    A part without a final answer asks for its last formula, and None stands for one without any.
+    """
     kept = {key: value for key, value in part.items() if key not in _DROPPED}
     if part.get("final_answer_form") == "text-based":
         return {**kept, **({"final_answer_instructions": part["final_answer_instructions"]}
                            if "final_answer_instructions" in part else {})}  # fmt: skip
-    finals = [node for node in case.nodes if node.is_final and node.part == part.get("letter")]
+    own = [node for node in case.nodes if node.part == part.get("letter")]
+    finals = [node for node in own if node.is_final] or own[-1:]
+    if not finals:
+        return None
     names = [f"${texts[node.index].partition('=')[0].strip()}$" for node in finals]
     noun = "number" if all(node.number is not None for node in finals) else "formula for"
     kept["subproblem"] = f"Find the {noun} {' and '.join(names)}."

@@ -69,6 +69,16 @@ def test_an_abstraction_tells_no_more_than_that() -> None:
     assert told == [f"${formulas(drawn.data)[k]}$" for k in (0, 1, 2, 4, 6)]
 
 
+def test_an_abstraction_asks_nothing_of_no_answer() -> None:
+    data = braking()
+    data["subquestions"].append({"letter": "c", "subproblem": "Sketch it.", "final_answer_form": "numerical"})
+    plain, abstract = generate(data, variants=("perturbed", "abstract"))
+    assert [part["letter"] for part in plain.data["subquestions"]] == ["a", "b", "c"]
+    assert [part["subproblem"] for part in abstract.data["subquestions"]] == [
+        "Find the number $y_2$.", "Find the number $y_3$.",
+    ]  # fmt: skip
+
+
 def test_the_sign_of_a_choice_is_drawn() -> None:
     data = braking()
     data["parameters"]["q"] = {"choice": ["2.5", "1.5e3"], "unit": "C", "sign": "either"}

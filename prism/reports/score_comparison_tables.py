@@ -39,7 +39,7 @@ def _score_table(found: ScoreComparison) -> DataTable:
         for one in found.figures
     )  # fmt: skip
     notes = (
-        "Null: no rule decides it; it is in no mean. 0 and 1: responses with these scores.",
+        "Null: nothing decides it; it is in no mean. 0 and 1: responses with these scores.",
         "Low and high: the mean with every null at its worst and at its best.",
     )
     return DataTable("scores", "The scores", columns, rows, notes=notes)

@@ -427,6 +427,8 @@ def _checked_plan(
 
 def _why_open(relations: Sequence[Relation], known: set[str], name: str, signed: frozenset[str]) -> str:
     """Return what stands in the way of a number, for a message: a formula that is not solved, or symbols."""
+    if all(name not in each.names for each in relations):
+        return f"; no formula before it has {name}"
     solved = solved_one_by_one([each for each in relations if each.relation == "="], frozenset(known), signed)
     have = {*known, *(step.name for step in solved)}
     hints = []

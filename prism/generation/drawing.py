@@ -23,8 +23,8 @@ _LOGARITHMS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN
 def draw_unit(template: str, seed: int, attempt: int, name: str) -> Fraction:
     """Return the number in [0, 1) that is drawn for a name: the first 8 bytes of a SHA-256 over 2^64.
 
-    >>> float(draw_unit("braking", 0, 1, "v_0"))
-    0.360738297994...
+    >>> draw_unit("braking", 0, 1, "v_0") * 2**64  # u = 0.3607...
+    Fraction(6654453149154075181, 1)
     """
     key = "\0".join((_SCHEME, template, str(seed), str(attempt), name))
     digest = hashlib.sha256(key.encode()).digest()

@@ -6,9 +6,9 @@ their fields are arguments of `endless`. `prism.rewards.reasoning_gym` hands the
 
 >>> curriculum = Curriculum(["braking", "coaxial_cable"])
 >>> [(each.name, each.levels) for each in curriculum.attributes]
-[('c3', (1, 2)), ('cases', (1, 2))]
+[('c3', (1, 2)), ('cases', (1, 2)), ('range', (0, 1))]
 >>> curriculum.settings(0), curriculum.settings({"cases": 1})
-({'min_c3': 1, 'max_c3': 1, 'cases': 1}, {'min_c3': 1, 'max_c3': 1, 'cases': 2})
+({'min_c3': 1, 'max_c3': 1, 'cases': 1, 'level': 0}, {'min_c3': 1, 'max_c3': 1, 'cases': 2, 'level': 0})
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import os
 import re
 import subprocess
@@ -271,12 +272,19 @@ class _Html(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built strictly from this tree."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
+    """The site, built strictly from this tree: once, whichever processes run these tests."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent  # of all processes of this run
+    folder, mark = root / "site", root / "site is built"
+    with (root / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists():
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+            quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+            built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
+            assert built.returncode == 0, built.stdout + built.stderr
+            mark.touch()
     return folder
 
 

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import shutil
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -51,19 +52,22 @@ run = CliRunner()
 # A class of thirty. ---------------------------------------------------------------------------------------------
 
 
-def solution_of(prepared: Any, k: int) -> str:
-    """A worked solution of a shipped problem with a fault put into one or two of its formulas, cut off for some."""
-    rng = random.Random(f"{prepared.problem.id} {k}")
+def solution_of(prepared: Any, grade: prism.Grade, faults: Sequence[Any], k: int) -> str:
+    """A worked solution of a shipped problem with a fault put into up to three of its formulas, cut off for some.
+
+    Args:
+        grade: of the solution as it is.
+        faults: of the problem's nodes, of which some say the same after all.
+    """
+    rng = random.Random(f"{prepared.problem.id}.{k}")
     text = prepared.problem.students[0].solution
-    grade = prism.grade(prepared, text)
-    faults = [(each.node, latex) for each in all_faults(prepared, rng) if rng.random() < 0.2
-              for latex in [usable(prepared, each)] if latex]  # fmt: skip
-    rng.shuffle(faults)
     spots = {item.nodes[0]: item.span for item in grade.formulas if len(item.nodes) == 1}
     chosen: dict[int, str] = {}
-    for node, latex in faults:
-        if node in spots and len(chosen) < k % 3:
-            chosen.setdefault(node, latex)
+    for each in rng.sample(faults, len(faults)):
+        if len(chosen) == k % 4:
+            break
+        if each.node in spots and each.node not in chosen and (latex := usable(prepared, each)):
+            chosen[each.node] = latex
     end = len(text)
     if k % 4 == 3:  # ran out of time: the last third of the formulas is not there
         end = sorted(span for span in spots.values())[2 * len(spots) // 3][0]
@@ -82,11 +86,13 @@ def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in PROBLEMS:
         shutil.copy(problem_path(name), folder / "problems")
         prepared = prism.prepare(name)
+        grade = prism.grade(prepared, prepared.problem.students[0].solution)
+        faults = list(all_faults(prepared, random.Random(name)))
         (folder / "solutions" / name).mkdir(parents=True)
         for k in range(N_STUDENTS):
             if (name, k) != (PROBLEMS[1], 7):  # who has handed in two of three
                 path = folder / "solutions" / name / f"student {k + 1:02d}.md"
-                path.write_text(solution_of(prepared, k), encoding="utf-8")
+                path.write_text(solution_of(prepared, grade, faults, k), encoding="utf-8")
     (folder / "corrections.toml").write_text(
         '[[correction]]\nstudent = "student 03"\nproblem = "free_fall"\nnode = 6\ncredited = true\n'
         'by = "M. Roe"\nwhy = "Said at the blackboard."\n'
@@ -112,11 +118,6 @@ def answers_of(problem: prism.Problem) -> list[tuple[int, list[str]]]:
                 told += [digits for digits in re.findall(r"\d+\.?\d*", node.latex.split("=")[-1]) if len(digits) > 3]
             found.append((node.index, told))
     return found
-
-
-def where_it_may_stand(answer: str, page: str) -> str:
-    """The part of a page in which an answer is looked for: all of it, and for digits what holds no points."""
-    return without_points(page) if re.fullmatch(r"[\d.]+", answer) else page
 
 
 def without_points(page: str) -> str:
@@ -157,28 +158,50 @@ def test_feedback_for_thirty_students_of_three_problems(class_folder: Path) -> N
 def _check_that_no_page_holds_an_answer(folder: Path, pages: dict[str, str], of_class: str) -> int:
     """Check each page against each node, but for what the student has written; return how many were looked for."""
     n_looked_for = 0
+    of_student = {student: _TextsOfStudent(folder, student, page) for student, page in pages.items()}
+    class_places = _places(of_class)
     for name in PROBLEMS:
         problem = prism.load_problem(name)
         prepared = prism.prepare(problem)
-        for index, told in answers_of(problem):
+        nodes = answers_of(problem)
+        for index, told in nodes:
             for answer in told:
-                assert answer not in html.unescape(where_it_may_stand(answer, of_class)), (name, index)
-        for student, page in pages.items():
+                assert answer not in class_places[_is_digits(answer)][1], (name, index)
+        for student, texts in of_student.items():
             path = folder / "solutions" / name / f"{student}.md"
-            own = "\n".join(each.read_text("utf-8") for each in (folder / "solutions").glob(f"*/{student}.md"))
-            own_formulas = "".join(str(as_mathml(item.latex)) for item in prism.extract(own))
-            shown = without_points(page)
-            for index, told in answers_of(problem):
+            for index, told in nodes:
                 for answer in told:
-                    if answer in own or answer in own_formulas or answer in one_line(own):
+                    if any(answer in written for written in texts.own):
                         continue
                     n_looked_for += 1
-                    place = where_it_may_stand(answer, page)
-                    assert answer not in place, (student, name, index, answer)
-                    assert answer not in html.unescape(place), (student, name, index, answer)
+                    for place in texts.places[_is_digits(answer)]:
+                        assert answer not in place, (student, name, index, answer)
             if path.exists() and student[-1] in "37":  # a diagnosis takes a while
-                _check_that_no_finding_is_told(prepared, path.read_text("utf-8"), shown, own)
+                shown, _ = texts.places[True]
+                _check_that_no_finding_is_told(prepared, path.read_text("utf-8"), shown, texts.own[0])
     return n_looked_for
+
+
+def _is_digits(answer: str) -> bool:
+    """Whether an answer is digits alone, which are looked for in what holds no points."""
+    return re.fullmatch(r"[\d.]+", answer) is not None
+
+
+def _places(page: str) -> dict[bool, tuple[str, str]]:
+    """Where an answer is looked for, by whether it is digits: a part of the page as it is written and as it is read."""
+    return {
+        is_digits: (place, html.unescape(place)) for is_digits, place in ((False, page), (True, without_points(page)))
+    }
+
+
+class _TextsOfStudent:
+    """What a student has written, as text, as MathML and on one line, and where answers are looked for on the page."""
+
+    def __init__(self, folder: Path, student: str, page: str) -> None:
+        text = "\n".join(each.read_text("utf-8") for each in (folder / "solutions").glob(f"*/{student}.md"))
+        formulas = "".join(str(as_mathml(item.latex)) for item in prism.extract(text))
+        self.own = (text, formulas, one_line(text))
+        self.places = _places(page)
 
 
 def _check_that_no_finding_is_told(prepared: Any, text: str, shown: str, own: str) -> None:

@@ -105,9 +105,7 @@ from prism.physics.context import Context, given_values
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import ProblemSource
 
-MAX_NODES = 8  # nodes that one formula is compared with; farther ones share too few symbols
 MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more
-MAX_FORMS = 4  # readings of one formula: as written, with the solution's own definitions and names
 MAX_VERIFIED = 24  # changes of a pair that the engine verifies; each agrees at a dozen points already
 MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formula
 MAX_ALSO = 3  # other kinds of change that are reported

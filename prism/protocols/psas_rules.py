@@ -2,8 +2,9 @@ r"""Which nodes a solution states in each part, by rule: what the grader found, 
 
 A node is stated in a part if a formula of the text of that part matches it and counts (semantics C.2); text that is
 common to all parts belongs to each. It is undecided there if a formula of that text is, which has the node's symbols,
-all but one, givens and constants aside; and wherever the grader could read no formula at all, or left text out. A
-formula that cannot be read states nothing, as for the closure score: rows count it in a note.
+all but one, givens and constants aside; and wherever the grader could read no formula in a text, or left text out. A
+formula that cannot be read states nothing, as for the closure score: rows count it in a note. An empty text states no
+node, and that is decided.
 
 With units ignored, a number without its unit is compared with the node's number without its own: `3 km` states `3 m`.
 
@@ -50,10 +51,12 @@ class StatedNodes:
     Attributes:
         by_letter: the letters of the problem, and the empty one for nodes of no part.
         n_unread: formulas that could not be read.
+        is_empty: the solution has no text.
     """
 
     by_letter: Mapping[str, Stated]
     n_unread: int
+    is_empty: bool = False
 
 
 def stated_nodes(
@@ -62,7 +65,9 @@ def stated_nodes(
     """Find the nodes that a graded rollout states in each part (a `then` of `grade_rollouts`)."""
     reference = in_alternative(prepared, grade.alternative)
     letters = tuple(each.letter for each in reference.problem.subquestions)
-    parts = divide_into_parts(solution_text(rollout.solution).text, letters)
+    text = solution_text(rollout.solution).text
+    is_empty = not text.strip()
+    parts = divide_into_parts(text, letters)
     stated: dict[str, set[int]] = defaultdict(set)
     undecided: dict[str, set[int]] = defaultdict(set)
     all_letters = tuple(dict.fromkeys((*letters, "")))
@@ -78,7 +83,7 @@ def stated_nodes(
         target = stated if beside.is_stated else undecided
         for letter in (*(_letters_of(beside.formula, parts) or all_letters), ""):
             target[letter].update(indices)
-    if "no_formulas" in grade.flags or grade.left_out != LeftOut():
+    if ("no_formulas" in grade.flags and not is_empty) or grade.left_out != LeftOut():
         for letter in all_letters:
             undecided[letter].update(node.index for node in reference.problem.nodes)
     return StatedNodes(
@@ -87,6 +92,7 @@ def stated_nodes(
             for letter in all_letters
         },
         grade.unread,
+        is_empty,
     )
 
 

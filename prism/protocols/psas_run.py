@@ -71,7 +71,9 @@ def _notes(one: GradedRollout[StatedNodes], found: StatedNodes, reference: PsasR
     notes = []
     if found.n_unread:
         notes.append(f"unread formulas, which state nothing: {found.n_unread}")
-    if "no_formulas" in one.grade.flags:
+    if found.is_empty:
+        notes.append("the response is empty")
+    elif "no_formulas" in one.grade.flags:
         notes.append("no formula could be read, so nothing is decided")
     if reference.n_unreadable:
         notes.append(f"unreadable in the reference, so undecided: {reference.n_unreadable}")

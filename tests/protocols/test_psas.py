@@ -259,6 +259,15 @@ def test_a_response_of_which_nothing_can_be_read_is_null() -> None:
     assert row.notes == ("no formula could be read, so nothing is decided",)
 
 
+@pytest.mark.parametrize("variant", ["released", "judged"])
+def test_an_empty_response_lacks_every_part_and_has_0(variant: str) -> None:
+    for row in rows_of(TWO_PARTS, "", " \n", variant=variant):
+        assert ends(row) == (0, 0, 0)
+        assert set(scores(row).values()) == {0}
+        assert row.notes == ("the response is empty",)
+        assert row.final_correct is False
+
+
 @pytest.mark.parametrize(("said", "low", "high"), [
     (r"Z = \sum_n e^{-2\beta E_n}", Fraction(0), Fraction(1, 4)),  # may be node 1, at best 0.5 of it
     (r"N = \sum_n e^{-2\gamma A_n}", Fraction(0), Fraction(0)),  # undecided too, and of other symbols

@@ -225,16 +225,19 @@ def _decide(penalties: Sequence[tuple[str, str]], caps: Iterable[tuple[str, str]
 def _wrong(evidence: _Evidence) -> Iterator[tuple[Difference, int]]:
     """Yield the difference and position of each formula that is surely wrong by itself.
 
-    Left out: another name for what a formula is solved for, and degrees Celsius that are added to kelvins.
+    Units that cannot agree within a formula are the fault of no node; they count at the node that it was most likely
+    meant for. Left out: another name for what a formula is solved for, and degrees Celsius that are added to kelvins.
     """
     items = {item.position: item for item in evidence.items}
     for each in evidence.diagnosis.findings:
         item = items.get(each.position)
         if each.status != "wrong" or each.difference is None or item is None:
             continue
-        is_renamed = each.difference.kind == "symbol" and _is_subject(each.difference.has, item, evidence)
-        if not is_renamed and not (each.difference.kind == _CANNOT_AGREE and _has_zero_point(item.written)):
-            yield each.difference, each.position
+        difference = each.difference
+        is_renamed = difference.kind == "symbol" and _is_subject(difference.has, item, evidence)
+        if not is_renamed and not (difference.kind == _CANNOT_AGREE and _has_zero_point(item.written)):
+            is_placed = difference.node is not None or difference.kind != _CANNOT_AGREE
+            yield difference if is_placed else replace(difference, node=item.graded.nearest), each.position
 
 
 def _is_subject(latex: str, item: _ReadItem, evidence: _Evidence) -> bool:

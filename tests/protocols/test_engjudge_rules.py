@@ -60,6 +60,9 @@ def test_a_right_solution_is_ten_where_rules_can_see_it(wall) -> None:
         # one equation shown to be wrong by its repair, at a node without prerequisites
         ("ES", r"$q = k(T_1 + T_2)/L$. $Q = qA$.", 3, "MAJOR 7: sign at node 1, formula 1"),
         ("ES", r"$q = k(T_1 - T_2)/A$. $Q = qA$.", 3, "MAJOR 7: symbol at node 1, formula 1"),
+        # units that cannot agree within a formula: a law, or algebra, by the node that it was meant for
+        ("ES", r"$q = k(T_1 - L)$. $Q = qA$.", 2, "cap 2: dimensionally_inconsistent: dimension at node 1, formula 1"),
+        ("AA", LAWS.replace("L/(kA)", "L + kA"), 2, "cap 2: dimensionally_inconsistent: dimension at node 4"),
         # the same at a later node is algebra; two of them are 14, so 0
         ("AA", r"$q = k(T_1 - T_2)/L$. $Q = 2qA$.", 3, "MAJOR 7: factor at node 2, formula 2"),
         ("AA", r"$q = k(T_1 - T_2)/L$. $Q = 2qA$. $R = L/(3kA)$.", 0, "MAJOR 7: factor at node 4, formula 3"),

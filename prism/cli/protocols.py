@@ -69,7 +69,7 @@ PreferRules = Annotated[
 
 @protocols.command("schema")
 def schema(
-    name: Annotated[str, typer.Argument(help="Of a schema: psas. Without a name, the names are listed.")] = "",
+    name: Annotated[str, typer.Argument(help="Of a schema: psas_findings. Without a name, the names are listed.")] = "",
 ) -> None:
     """Print the JSON Schema of what a protocol reads, such as its findings file; without a name list the schemas."""
     from prism.protocols.schemas import schema_names, schema_text

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -143,16 +144,32 @@ def parse_json(
     """Parse JSON; `table` builds an object from its pairs, `constant` a value from NaN or an infinity.
 
     Errors:
-        PrismError: no JSON; a whole number of too many digits; nested too deeply.
+        PrismError: no JSON; a whole number of too many digits; nested too deeply; with a `constant` also a decimal
+            beyond all floats, such as 1e999, which Python reads as an infinity.
     """
     decoder = _DECODER
     if table is not None or constant is not None:
-        decoder = json.JSONDecoder(object_pairs_hook=table, parse_constant=constant, parse_int=parse_int)
+        decoder = json.JSONDecoder(
+            object_pairs_hook=table, parse_constant=constant, parse_int=parse_int,
+            parse_float=None if constant is None else _parse_finite,
+        )  # fmt: skip
     return _parse(decoder.decode, text)
 
 
+def _parse_finite(digits: str) -> float:
+    """Parse a decimal as the JSON reader finds it.
+
+    Errors:
+        PrismError: it is beyond all floats.
+    """
+    found = float(digits)
+    if not isfinite(found):
+        raise PrismError(f"{digits[:40]} is too large a number")
+    return found
+
+
 def refuse_constant(word: str) -> Any:
-    """Refuse NaN and Infinity, which Python writes and no JSON has (a `constant` of `parse_json`).
+    """Refuse NaN and infinities, which Python writes and no JSON has (a `constant` of `parse_json`).
 
     Errors:
         PrismError: always.

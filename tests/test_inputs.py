@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from prism.inputs import (
     parse_json,
     parse_toml,
     read_bytes,
+    refuse_constant,
     shown,
     value_faults,
 )
@@ -144,3 +146,9 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
     assert shown("\x1b[2J\x9b\u202e\ud800é") == r'"\x1b[2J\x9b\u202e\ud800é"'
     assert shown("x" * 100, 10) == '"xxxxxxx..."'
     assert json.loads(shown("fall")) == "fall"
+
+
+def test_a_decimal_beyond_all_floats_is_refused_where_infinities_are() -> None:
+    strict = partial(parse_json, constant=refuse_constant)
+    assert fault(strict, '{"a": -1e999}') == "-1e999 is too large a number"
+    assert strict('{"a": 1e300}') == {"a": 1e300}

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import Formula
 from prism.budget import charge_steps
-from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber
+from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber, six_figures
 from prism.equivalence.verdict import Status
 from prism.physics.dimensions import dimension_text
 from prism.physics.tables import PI, Unit
@@ -158,7 +158,7 @@ def _number_rejection(detail: str, readings: tuple[str, ...] = ()) -> NumberComp
 
 def _describe_values(value: Fraction, target: Fraction) -> str:
     """Say in words which value is stated and which is asked for, in the unit of the reference."""
-    return f"{float(value):.6g} is stated, where {float(target):.6g} is asked for, in the unit of the reference"
+    return f"{six_figures(value)} is stated, where {six_figures(target)} is asked for, in the unit of the reference"
 
 
 def tolerance(figures: int, spec: NumberSpec) -> Fraction:

@@ -6,7 +6,9 @@ A formula with values put in (`8.31 * 298`) is no number, worked out or not: its
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
@@ -20,6 +22,7 @@ TEN = Fraction(10)
 MAX_POWER = 64  # of a whole number that is worked out exactly
 MAX_UNCERTAINTY = Fraction(1, 10)  # of a number: behind a double sign more than that is a second number
 MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
+LARGEST = Fraction(sys.float_info.max)  # of floats: no larger number is computed with
 DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
 
 _TURNS = frozenset(("rpm", "rev", "turn", "cycle", "revolution", "rps"))
@@ -74,6 +77,19 @@ class Numeric:
 
     subject: Expr
     number: StatedNumber
+
+
+def six_figures(value: Fraction) -> str:
+    """Write a number with at most six significant digits, be it beyond the range of floats.
+
+    >>> six_figures(Fraction(2, 3)), six_figures(12345678 * Fraction(10) ** 400)
+    ('0.666667', '1.23457e+407')
+    """
+    if abs(value) <= LARGEST:
+        return f"{float(value):.6g}"
+    rounding = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    quotient = rounding.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{rounding.normalize(quotient):.6g}"
 
 
 def is_subject(node: Expr) -> bool:

@@ -20,7 +20,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from prism.algebra.expr import Formula, formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
-from prism.equivalence.facts import subject_of
+from prism.equivalence.facts import numeric_of, subject_of
+from prism.equivalence.stated_numbers import LARGEST, six_figures
 from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
 from prism.latex.macros import expanded_values, read_macros
@@ -585,6 +586,7 @@ def _read_node(
     stated = [each for each in (Formula("text", (), (), latex) if in_words else wanted or _UNREAD, *others) if each]
     if is_final:
         stated = [with_nameless_subject(each, index) for each in stated]
+    _refuse_beyond_floats(stated, where, report)
     return ProblemNode(
         index=index,
         latex=latex,
@@ -595,6 +597,14 @@ def _read_node(
         is_final=is_final,
         is_text=in_words,
     )
+
+
+def _refuse_beyond_floats(stated: Sequence[Formula], where: str, report: LoadReport) -> None:
+    """Add a fault for each formula of a node whose number, in SI units, is larger than any float."""
+    for each in stated:
+        found = numeric_of(each)
+        if found is not None and abs(found.number.in_si) > LARGEST:
+            report.faults.append(f"{where}: {six_figures(found.number.in_si)} is too large a number")
 
 
 _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error

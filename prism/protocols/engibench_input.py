@@ -19,7 +19,7 @@ from prism.problem.fields import LoadReport, is_integer, read_text, warn_unknown
 from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
 from prism.protocols.entry_files import Entry, Table, read_entries, read_id, read_list, read_number, read_whole
 from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
-from prism.runs.rollouts import SOLUTION_FIELDS
+from prism.runs.rollouts import SOLUTION_FIELDS, kept_fields
 
 VARIANTS = {
     "original": ("problem", "answer"),
@@ -221,9 +221,8 @@ def _answer_of(
     if row is None or report.faults:
         return None
     sample = id_of(value_of("sample_id", SAMPLE_FIELDS)) or str(record.number)
-    meta = {name: value for name in keep if (value := at_path(record.data, tuple(name.split(".")))) is not ABSENT}
     text = None if response is None else solution_text(response).text
-    return Answer(row, variant, sample, text, meta)
+    return Answer(row, variant, sample, text, kept_fields(record.data, keep))
 
 
 def _row_and_variant(value_of: Any, report: LoadReport) -> tuple[int | None, str]:

@@ -23,6 +23,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from prism.equivalence.stated_numbers import six_figures
 from prism.errors import count_of
 from prism.inputs import did_you_mean
 from prism.problem.fields import LoadReport, quoted_value, read_flag, read_text, warn_unknown
@@ -372,4 +373,4 @@ def _read_sanity(table: Table, report: LoadReport) -> JudgedSanity | None:
 
 def _text(value: Fraction) -> str:
     """Write a number: whole ones without a point, others with at most six figures."""
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+    return str(value.numerator) if value.denominator == 1 else six_figures(value)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.diagnosis.findings import diagnose
+from prism.equivalence.stated_numbers import six_figures
 from prism.errors import count_of
 from prism.grading.prepared import in_alternative
 from prism.protocols.engtrace_causes import RootCause, root_cause
@@ -179,14 +180,9 @@ def _outcome_notes(gold: Trace, predicted: Trace, final_right: bool | None, caus
     if final_right is None:
         yield "final answer: the gold states no number"
     elif not final_right:
-        stated = "no number" if predicted.answer is None else _decimal(predicted.answer)
-        yield f"final answer: {stated}, the gold {_decimal(gold.answer or Fraction(0))}"
+        stated = "no number" if predicted.answer is None else six_figures(predicted.answer)
+        yield f"final answer: {stated}, the gold {six_figures(gold.answer or Fraction(0))}"
         yield f"root cause: {cause or 'null, no rule decides it'}"
-
-
-def _decimal(number: Fraction) -> str:
-    """Write a number with six significant digits."""
-    return f"{float(number):.6g}"
 
 
 def _cause(graded: GradedTraces, compared: StepPairs) -> RootCause | None:

@@ -221,7 +221,7 @@ def scan(
         found = _faults_of_record(record.data, fields, problem_ids)
         _add_faults(faults, found, place, problem_ids)
         doubtful.look_at(record.data, fields, place)
-        absent -= {name for name, _ in _kept(record.data, fields)} if absent else set()
+        absent -= {name for name, _ in _kept(record.data, fields.keep)} if absent else set()
         solutions = _solutions_of(record.data, fields)
         n += len(solutions)
         if n_here := sum(solution is None for solution in solutions):
@@ -398,7 +398,7 @@ def _record_rollouts(
     record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str], number: int
 ) -> Iterator[Rollout]:
     """Yield the rollouts of one record: several if its field holds a list of completions."""
-    meta = {name: _as_plain_json(value) for name, value in _kept(record, fields)}
+    meta = kept_fields(record, fields.keep)
     ids = _ids_of_record(record, fields, problem_ids, number)
     for (problem_id, sample_id), solution in zip(ids, _solutions_of(record, fields), strict=True):
         yield Rollout(problem_id, "" if solution is None else solution, sample_id, meta)
@@ -419,12 +419,24 @@ def _ids_of_record(
     return [(problem_id or "", sample_id if n == 1 else f"{sample_id}/{k}") for k in range(1, n + 1)]
 
 
-def _kept(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, Any]]:
+def kept_fields(record: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the fields of a record that are copied into its score row, by name, as plain JSON values.
+
+    Args:
+        names: paths with points, such as `doc.model`; those that the record does not have are left out.
+
+    Errors:
+        TypeError, ValueError, RecursionError: a caller's value that JSON cannot hold.
+    """
+    return {name: _as_plain_json(value) for name, value in _kept(record, names)}
+
+
+def _kept(record: Mapping[str, Any], names: Collection[str]) -> list[tuple[str, Any]]:
     """Return name and value of each field of a record that is copied into the score row.
 
     A null is no value: a Parquet file cannot leave a field out of one record only.
     """
-    values = ((name, at_path(record, tuple(name.split(".")))) for name in fields.keep)
+    values = ((name, at_path(record, tuple(name.split(".")))) for name in names)
     return [(name, value) for name, value in values if value is not ABSENT and value is not None]
 
 
@@ -475,7 +487,7 @@ def _faults_of_record(record: Mapping[str, Any], fields: Fields, problem_ids: Co
             only = f" (field {field_name}); the one problem is {shown(next(iter(problem_ids)))}"
             only = only if len(problem_ids) == 1 else ""
             faults.append(_Fault(f"no problem has the id {shown(problem_id)}{only}", "" if only else problem_id))
-    for name, value in _kept(record, fields):
+    for name, value in _kept(record, fields.keep):
         try:
             _as_plain_json(value)
         except (TypeError, ValueError, RecursionError) as error:

@@ -204,3 +204,13 @@ def test_it_refuses_nothing_that_lints_and_accepts_no_wrong_type() -> None:
         count += 1
     assert count > 500
     assert data == OURS
+
+
+def test_a_number_beyond_all_floats_is_a_fault() -> None:
+    problem = deepcopy(PUBLISHED)
+    problem["grading_standard"][1] |= {"formula": r"E = 2\times 10^{400}\unit{J}", "accept": ["E = 3 J", "1e400"]}
+    with pytest.raises(DataFileError) as caught:
+        load_problem(problem)
+    assert "node 2: 2e+400 is too large a number" in str(caught.value)
+    problem["grading_standard"][1] |= {"formula": r"E = 2\times 10^{300}\unit{J}", "accept": []}
+    assert load_problem(problem).nodes[1].is_final

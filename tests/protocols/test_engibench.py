@@ -484,3 +484,13 @@ def test_the_fixtures_have_the_columns_of_both_snapshots() -> None:
     )
     for columns, path in ((0, OPEN), (-1, OPEN_2025)):
         assert {names[columns] for names in DIMENSIONS.values()} <= set(head(path))
+
+
+def test_kept_fields_are_plain_values_as_in_every_run(tmp_path) -> None:
+    answers = tmp_path / "a.jsonl"
+    line = '{"row": 1, "sample_id": "a", "response": "455 W", "model": %s}\n'
+    answers.write_text(line % "1e999" + line.replace('"a"', '"b"') % "NaN" + line.replace('"a"', '"c"') % "null")
+    out = tmp_path / "o.jsonl"
+    assert told(LEVELS, answers, "-o", out).exit_code == 0
+    rows = map(json.loads, out.read_text("utf-8").splitlines())
+    assert [row["meta"].get("model") for row in rows] == ["Infinity", "NaN", None]

@@ -316,3 +316,10 @@ def test_the_command_prints_its_schemas() -> None:
     for name in ("engtrace", "engtrace_votes", "engtrace_similarity"):
         result = run.invoke(app, ["protocol", "schema", name])
         assert json.loads(result.stdout)["title"].startswith("EngTrace")
+
+
+def test_numbers_beyond_all_floats_are_told(written: Callable[..., Path]) -> None:
+    one = {"id": "a", "solution": "1. x = 6\n**Answer:** 1e350", "generation": "1. x = 7\n**Answer:** 2e399"}
+    (row,) = rows_of(written("both.jsonl", one))
+    assert (row["score"], row["incidents"]) == (0, [])
+    assert "final answer: 2e+399, the gold 1e+350" in row["notes"]

@@ -135,6 +135,14 @@ def test_what_is_cut_off_never_says_what_was_not_there(whole: dict[str, Any], da
         assert is_beginning(one.value, whole)
 
 
+@pytest.mark.parametrize("text", ['{"id": "a", "points": 1e999}', '{"id": "a", "text": 1e999}\n{"id": "b"}', "[1e999"])
+def test_a_number_beyond_all_floats_is_a_fault(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "findings.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataFileError):
+        read_entries(path, read)
+
+
 def is_beginning(cut: Any, whole: Any) -> bool:
     """Whether a value is one whose end was cut off: all but its last items are whole."""
     if isinstance(cut, dict) and isinstance(whole, dict):

@@ -13,7 +13,7 @@ import typer
 
 import prism
 from prism.cli.options import BAD_FILE, fail, make_folder, refuse_existing, require_folder
-from prism.cli.output import print_json, spinner, write_text
+from prism.cli.output import print_json, printable, spinner, write_text
 from prism.errors import count_of
 from prism.inputs import why_failed
 
@@ -92,14 +92,14 @@ def convert_dataset(path: Path, name: str, wanted: Wanted, out: Path | None, *, 
     if as_json:
         print_json(made.to_dict())
     elif out is None:
-        print("".join(conversions.problem_texts(made.conversion)), end="")
+        print(printable("".join(conversions.problem_texts(made.conversion))), end="")
     else:
         for each in made.problems:
             for remark in each.remarks:
-                print(f"{each.data['id']}: {remark}")
+                print(printable(f"{each.data['id']}: {remark}"))
         counts = (len(texts), "file"), (len(images), "image")
         print(f"{made.summary()}; {', '.join(count_of(n, noun) for n, noun in counts)}")
-    _tell_rows(made, path, out)
+    _tell_rows(made, path, out, is_drafted=wanted.is_drafted)
     if made.refused and not wanted.is_partial:
         raise typer.Exit(BAD_FILE)
 
@@ -110,11 +110,11 @@ def _tell_licence(dataset: Dataset) -> None:
         print(f"prism: {dataset.name} is published under {dataset.licence}: no commercial use", file=sys.stderr)
 
 
-def _tell_rows(made: DatasetConversion, path: Path, out: Path | None) -> None:
+def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_drafted: bool) -> None:
     """Tell on standard error of each refused row, and what could have been had besides."""
     for each in made.refused:
         print(f"prism: {each}", file=sys.stderr)
-    if made.n_undrafted:
+    if made.n_undrafted and not is_drafted:
         told = f"{count_of(made.n_undrafted, 'problem')} of answers alone though the row has a solution"
         print(f"prism: {path}: {told}; --draft drafts a DAG where that is possible", file=sys.stderr)
     n_image = sum(len(each.images) for each in made.problems)
@@ -176,7 +176,7 @@ def lint_dataset(path: Path | None, name: str, problems: Sequence[str], *, notes
         print_json(checked.to_dict())
     else:
         for line in checked.lines(with_notes=notes):
-            print(line)
+            print(printable(line))
         for code, n in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
             print(f"{n:6d} {code} ({CODES[code].kind}): {CODES[code].meaning}")
         told = ", ".join(count_of(kinds[kind], kind) for kind in ("fault", "warning", "note"))

@@ -178,6 +178,11 @@ def print_converted(made: Conversion, paths: list[Path]) -> None:
     print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
 
 
+def printable(text: str) -> str:
+    """Return a text that UTF-8 can hold: half of a surrogate pair, which JSON may hold, as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def print_json(data: dict[str, Any]) -> None:
     """Print data as one line of JSON with sorted keys to standard output."""
     from prism.grading.row import json_line

@@ -8,7 +8,7 @@ its value: what cannot be decided so is no finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +28,9 @@ from prism.authoring.importers.entries import (
     RefusedError,
     SourceRow,
     language_of,
+    longest_text,
 )
+from prism.authoring.importers.entry_problems import make_problem
 from prism.authoring.importers.importing import entries_of
 from prism.authoring.importers.recorded_answers import (
     NUMERICAL,
@@ -129,7 +131,10 @@ def check_dataset(path: Path, dataset: Dataset) -> CheckedDataset:
                     found.append(Finding(each.code, row, each.id, REFUSALS[each.code], each.why))
                 continue
             entries.append((row, each))
-            found += _check_entry(row, each)
+            own = list(_check_entry(row, each))
+            found += (
+                own if any(finding.code in REFUSALS for finding in own) else [*own, *_check_made(row, each, dataset)]
+            )
     found += _check_ids(whole, dataset)
     found += _check_texts(entries)
     if dataset.check is not None:
@@ -189,15 +194,10 @@ def _check_ids(rows: Sequence[SourceRow], dataset: Dataset) -> Iterator[Finding]
         name = dataset.id_of(row)
         if not name:
             continue
-        key = f"{name} {language_of(_longest_text(row.data))}" if dataset.has_languages else name
+        key = f"{name} {language_of(longest_text(row.data))}" if dataset.has_languages else name
         if key in seen:
             yield Finding("repeated-id", row, name, f"its id is that of {seen[key].file.name}, {seen[key].place}")
         seen.setdefault(key, row)
-
-
-def _longest_text(data: Mapping[str, Any]) -> str:
-    """Return the longest text among the fields of a row."""
-    return max((value for value in data.values() if isinstance(value, str)), key=len, default="")
 
 
 def _check_texts(entries: Sequence[tuple[SourceRow, DatasetEntry]]) -> Iterator[Finding]:
@@ -248,6 +248,14 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
         nodes += own
         yield from _check_number(row, entry, answer, own)
     yield from _check_solution(row, entry, nodes)
+
+
+def _check_made(row: SourceRow, entry: DatasetEntry, dataset: Dataset) -> Iterator[Finding]:
+    """Yield what keeps a row, all of whose answers are read, from being a problem."""
+    try:
+        make_problem(entry, row, dataset, is_drafted=False)
+    except RefusedError as error:
+        yield Finding(error.code, row, entry.id, REFUSALS[error.code], error.why)
 
 
 def _check_power(row: SourceRow, entry: DatasetEntry, answer: RecordedAnswer) -> Iterator[Finding]:

@@ -176,7 +176,7 @@ ENGIBENCH = Dataset(
     name="engibench",
     published="EngiBench/EngiBench, AI4Engi/EngiBench",
     licence="",
-    globs=("level12_dataset.csv", "level3_modeling.csv", "*.csv"),
+    globs=("level*_*.csv", "*.csv"),
     fields={
         **{name: FieldRule() for name in ("problem", "answer", "subfield", "category", "difficulty")},
         **{

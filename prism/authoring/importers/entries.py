@@ -265,6 +265,11 @@ def language_of(text: str) -> str:
     return "zh" if n_chinese > _CHINESE_SHARE * max(len(_LETTER.findall(text)), 1) else "en"
 
 
+def longest_text(data: Mapping[str, Any]) -> str:
+    """Return the longest text among the fields of a row."""
+    return max((value for value in data.values() if isinstance(value, str)), key=len, default="")
+
+
 def kept(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the named fields of a row that are there and not empty, for the metadata of a problem."""
     return {name: data[name] for name in names if data.get(name) not in (None, "", [], {})}

@@ -84,12 +84,16 @@ def _content(image: EntryImage) -> bytes:
 
 
 def named_images(names: Any, file: Path) -> tuple[EntryImage, ...]:
-    """Return the images that a row names by file, looked for beside its file, in `images/`, and in the folder above."""
+    """Return the images of a row: data URLs, and files looked for beside its own, in `images/` and the folder above."""
     if isinstance(names, str):
         names = [names] if names.strip() else []
     if not isinstance(names, list | tuple):
         return ()
-    return tuple(_named_image(str(name), file) for name in names if name)
+    return tuple(
+        EntryImage(url=name) if str(name).startswith("data:") else _named_image(str(name), file)
+        for name in names
+        if name
+    )
 
 
 def _named_image(name: str, file: Path) -> EntryImage:

@@ -74,6 +74,8 @@ def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_dr
             return _finished(maker(entry, told), entry, row, dataset, name)
         except RefusedError as error:
             told.append(f"{name}: {error}; the answers alone are kept")
+        except DataFileError as error:
+            told.append(f"{name}: {one_line('; '.join(error.faults))[:_MAX_FAULT]}; the answers alone are kept")
         except PrismError as error:
             told.append(f"{name}: {one_line(str(error))[:_MAX_FAULT]}; the answers alone are kept")
     return _finished(_answers_alone(entry, told), entry, row, dataset, "answer")

@@ -22,6 +22,7 @@ from prism.authoring.importers.entries import (
     language_of,
 )
 from prism.authoring.importers.entry_images import named_images
+from prism.errors import count_of
 
 _KINDS = {
     "Expression": AnswerKind.FORMULA,
@@ -97,8 +98,16 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
             **kept(row.data, "modality", "field", "points"),
             **({"exam": row.text("source")} if row.text("source") else {}),
         },
-        told=("its points are of answers, not of the scheme",) if not schemes and points else (),
+        told=tuple(_told(schemes, points, units, answers)),
     )
+
+
+def _told(schemes: list[Any], points: list[Any], units: list[Any], answers: list[Any]) -> Iterator[str]:
+    """Yield what a person should know of a row: points without a scheme, answers for which no unit is recorded."""
+    if not schemes and points:
+        yield "its points are of answers, not of the scheme"
+    if units and len(units) < len(answers):
+        yield f"{count_of(len(units), 'unit')} for {len(answers)} answers: the last have none"
 
 
 def awarded(sentence: str) -> Fraction:
@@ -123,6 +132,10 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
             yield Finding("shorter-list", row, name, f"{len(units)} units for {len(answers)} answers")
         if unboxed := [str(each) for each in answers if "\\boxed" not in str(each)]:
             yield Finding("no-box", row, name, "an answer stands in no box", unboxed[0])
+        if odd := [each for scheme in schemes_of(row) for each in scheme if not isinstance(each, str)]:
+            yield Finding("wrong-type", row, name, "an entry of `marking` is no text", str(odd[0]))
+        if odd := [each for each in _listed(row.data.get("points")) if type(each) not in (int, float)]:
+            yield Finding("wrong-type", row, name, "an entry of `points` is no number", str(odd[0]))
         yield from _check_points(row)
 
 

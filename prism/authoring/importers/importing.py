@@ -19,6 +19,7 @@ from prism.authoring.importers.entries import (
     RefusedError,
     SourceRow,
     language_of,
+    longest_text,
 )
 from prism.authoring.importers.entry_problems import make_problem
 from prism.authoring.importers.rows import read_rows
@@ -162,7 +163,8 @@ def entries_of(row: SourceRow, dataset: Dataset, choice: Choice) -> Iterator[Dat
             elif choice.language in ("", language_of(each.question)):
                 yield replace(each, id=each.id or name)
     except RefusedError as error:
-        yield Refusal(name, error.code, error.why)
+        if choice.language in ("", language_of(longest_text(row.data))):
+            yield Refusal(name, error.code, error.why)
 
 
 def _made(

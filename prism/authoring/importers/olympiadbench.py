@@ -33,7 +33,7 @@ _DOMAINS = {
     "Thermodynamics": "Thermodynamics and Statistical Physics",
     "Modern Physics": "Atomic, Nuclear and Particle Physics",
 }  # fmt: skip
-_IMAGE = re.compile(r"<\s*(?:image|img)_(\d{1,3})\s*>", re.IGNORECASE)
+_IMAGE = re.compile(r"<\s*(?:image|img)_(\d{1,9})\s*>", re.IGNORECASE)
 _TOLERANCE = re.compile(r"\s*(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 _NAME = re.compile(
     r"(?P<kind>OE|TP)_(?P<modality>MM|TO)_(?P<subject>maths|physics)_(?P<language>en|zh)_(?P<exam>COMP|CEE)"
@@ -53,17 +53,21 @@ def _is_proof(row: SourceRow) -> bool:
     return (name is not None and name["kind"] == "TP") or "theorem" in kind or "proof" in kind or kind == "tp"
 
 
+def _undelimited(text: str) -> str:
+    """Return a text of one formula, or of several between delimiters each, without dollars."""
+    return text.replace("\\$", "").replace("$", "").strip()
+
+
 def _answers_of(row: SourceRow) -> tuple[RecordedAnswer, ...]:
     """Return the answers of a row, each with its kind and unit; several may stand in one text."""
     listed = row.data.get("final_answer")
     texts = [str(each) for each in listed if each] if isinstance(listed, list) else []
     kinds = [each.strip() for each in row.text("answer_type").split(",") if each.strip()]
     if len(texts) == 1 and len(kinds) > 1 and row.data.get("is_multiple_answer"):
-        inner = texts[0].strip().strip("$")
-        split = split_at_commas(inner)
+        split = split_at_commas(_undelimited(texts[0]))
         texts = split if len(split) == len(kinds) else texts
     elif len(texts) == 1 and row.data.get("is_multiple_answer") and kinds and kinds[0] == "Numerical":
-        split = split_at_commas(texts[0].strip().strip("$"))
+        split = split_at_commas(_undelimited(texts[0]))
         texts = split if len(split) > 1 else texts
     kinds = kinds if len(kinds) == len(texts) else [kinds[0] if kinds else ""] * len(texts)
     units = split_at_commas(row.text("unit"))
@@ -82,7 +86,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     solutions = row.data.get("solution")
     first = solutions[0] if isinstance(solutions, list) and solutions else solutions
     marks = sorted({int(number) for number in _IMAGE.findall(question)})
-    images = named_images(row.data.get("images") or [f"{_id_of(row)}_{number}.jpg" for number in marks], row.file)
+    images = named_images(row.data.get("images") or [f"img_{number}.jpg" for number in marks], row.file)
     found = _NAME.search(row.file.stem)
     own = {key: found[key] for key in ("subject", "exam")} if found else {}
     yield DatasetEntry(
@@ -96,7 +100,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
         metadata={
             **own, "language": language_of(row.text("question")),
             **kept(row.data, "subfield", "answer_type", "difficulty"),
-            **({"absolute_tolerance": row.text("error")} if row.text("error") else {}),
+            **({"absolute_tolerance": str(row.data["error"])} if row.data.get("error") not in (None, "") else {}),
         },
         told=("the recorded absolute tolerance is kept in metadata; grades go by significant figures",)
         if row.text("error") else (),

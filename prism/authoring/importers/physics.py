@@ -16,6 +16,7 @@ from prism.authoring.importers.entries import (
     RefusedError,
     SourceRow,
 )
+from prism.errors import count_of
 
 _MARK = "\ufeff"
 _DOMAINS = {
@@ -52,6 +53,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
         raise RefusedError("no-answer", "`final_answers` is no list of texts")
     images = _images_of(row)
+    graphs = row.data.get("graphs")
+    n_lost = (len(graphs) if isinstance(graphs, list) else graphs is not None) - len(images)
     yield DatasetEntry(
         id=_id_of(row),
         question=row.text("questions"),
@@ -59,7 +62,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
         solution=row.text("solutions"),
         domain=_DOMAINS.get(_id_of(row).split("/")[0], ""),
         images=images,
-        needs_image=bool(images),
+        needs_image=bool(images) or n_lost > 0,
+        told=(f"{count_of(n_lost, 'graph')} cannot be read",) if n_lost else (),
     )
 
 

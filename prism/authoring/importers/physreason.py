@@ -24,7 +24,7 @@ from prism.authoring.importers.entries import (
     kept,
 )
 from prism.authoring.importers.entry_images import named_images
-from prism.authoring.importers.recorded_answers import bare_answer
+from prism.authoring.importers.recorded_answers import bare_answer, spelled_quantity
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PART = re.compile(r"sub_question_(\d{1,2})")
@@ -71,10 +71,10 @@ def _statements(quantity: Mapping[str, Any]) -> Iterator[str]:
         left = equation.partition("=")[0].strip()
         name = name if re.fullmatch(r"\\?[A-Za-z]+(?:_(?:\w|\{[^{}]*\}))?", name) and len(name) < 12 else left
     if value:
-        if "=" in value:
-            yield value
-        elif name:
-            yield f"{name} = {value}"
+        left, _, number = value.rpartition("=")
+        left = left.strip() or name
+        if left:
+            yield f"{left} = {spelled_quantity(number) or number.strip()}"
 
 
 def _part_of_step(row: SourceRow) -> dict[int, int]:

@@ -10,7 +10,7 @@ Refused: guessing a unit that cannot be read (a bare number is another answer), 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula, symbols, symbols_of
@@ -29,6 +29,7 @@ from prism.problem.worded_answers import is_text
 
 ALGEBRAIC, NUMERICAL, TEXT = "algebraic", "numerical", "text-based"
 _MAX_ANSWER = 20_000  # characters of an answer
+_FEWEST_OPTIONS, _MOST_OPTIONS = 4, 10  # of a choice
 _LEAST_ANSWER = 3  # characters of a formula before its condition
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
@@ -47,12 +48,19 @@ _CONDITION = re.compile(r"(?:\$|\\\)|\s|,|\\text\{)\s*(?:if|for|when|where|provi
 _TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "正确", "对", "是", "√"))
 _FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "错误", "错", "否", "×"))
 _YES_OR_NO = frozenset(("yes", "no", "y", "n"))
+_SEVERAL = frozenset(("tuple", "set"))  # operations that make several numbers one expression
 _CHOICE = re.compile(r"(?:\\text(?:bf|rm)?\s*\{|\\mathrm\s*\{|\\mathbf\s*\{)?\s*[([]?\s*([A-Za-z])\s*[)\].]?\s*\}?")
 _CHOICES = re.compile(r"[A-J](?:[\s,;、]*[A-J]){1,9}")
 _OPTION_OF_QUESTION = re.compile(
     r"(?:^|[\n\s(])(?P<open>\(?)(?P<letter>[A-Ja-j])(?P<close>[).:：．、])(?=\s|[^\s\w]|\w)"
 )
 _INTERVAL = re.compile(r"[\[(]\s*([^,;\[\]()]+)\s*[,;]\s*([^,;\[\]()]+)\s*[\])]")
+_RANGE = re.compile(
+    r"(?P<low>\d+(?:\.\d+)?)\s*(?:\$\s*)?(?:-{1,2}|–|—|~|\\sim|\bto\b)\s*(?:\$\s*)?(?P<high>\d+(?:\.\d+)?)(?P<unit>[^\d].*)?",
+    re.DOTALL,
+)
+_NOTHING = frozenset(("", "nan", "n/a", "none", "null", "inf", "-inf"))  # what an empty cell is written as
+_PERCENT = re.compile(r"(?<!\\)%")  # begins a comment in LaTeX
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
 _PLAIN_BRACES = re.compile(r"\{([^{}^]*)\}(?!\s*\^)|(?<!\^)\{([^{}]*)\}")  # of a unit, but those of an exponent
 _TEXT_BODY = re.compile(r"\\(?:text[a-z]*|mbox)\s*\{([^{}]*)\}")
@@ -81,9 +89,14 @@ def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...
     Errors:
         RefusedError: it cannot be read, or no rule can compare it.
     """
+    return tuple(replace(node, latex=_PERCENT.sub(r"\\%", node.latex)) for node in _read_answer(answer, question))
+
+
+def _read_answer(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
+    """Return the final nodes of an answer, in which a per cent sign may stand as it was recorded."""
     text = bare_answer(answer.text)
-    if not text:
-        raise RefusedError("no-answer")
+    if text.lower() in _NOTHING:
+        raise RefusedError("no-answer", shown(text) if text else "")
     if len(text) > _MAX_ANSWER:
         raise RefusedError("answer-unread", f"{len(text)} characters are too many")
     if answer.kind is AnswerKind.TRUTH:
@@ -94,7 +107,9 @@ def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...
         raise RefusedError("answer-in-words", shown(text))
     if answer.kind is AnswerKind.INTERVAL or _is_range(text, answer.kind):
         raise RefusedError("answer-interval", shown(text))
-    number = number_with_unit(text, answer.unit) or _spelled_quantity(text, answer.kind)
+    number = number_with_unit(text, answer.unit)
+    if number is None and answer.kind is AnswerKind.NUMBER:
+        number = spelled_quantity(text)
     if number is not None:
         return (AnswerNode(number, NUMERICAL),)
     if text.lower() in _YES_OR_NO or text.lower().rstrip(".") in ("true", "false"):
@@ -263,10 +278,14 @@ def _is_name(left: str) -> bool:
     return "=" not in left and "\\text" not in left and not _WORD.search(left) and _can_be_parsed(left)
 
 
-def _spelled_quantity(text: str, kind: AnswerKind) -> str | None:
-    r"""Return a number with the unit behind it in italics, `1.9 \times 10^{-9} m`, where a number is expected."""
-    found = _NUMBER_AND_TEXT.fullmatch(text)
-    if kind is not AnswerKind.NUMBER or found is None or not (plain := _plain_number(found["number"])):
+def spelled_quantity(text: str) -> str | None:
+    r"""Return a number with the unit behind it in italics or plain text as LaTeX; None for anything else.
+
+    >>> spelled_quantity(r"1.9 \times 10^{-9} m"), spelled_quantity("3 m/s^2"), spelled_quantity("2 x y")
+    ('1.9 \\times 10^{-9}\\unit{m}', '3\\unit{m/s^2}', None)
+    """
+    found = _NUMBER_AND_TEXT.fullmatch(text.strip())
+    if found is None or not (plain := _plain_number(found["number"])):
         return None
     spelled = spelled_unit(found["rest"])
     return f"{plain}\\unit{{{spelled}}}" if spelled else None
@@ -381,16 +400,24 @@ def _choice(text: str, question: str) -> AnswerNode:
             raise RefusedError("several-choices", shown(plain))
         raise RefusedError("answer-unread", f"{shown(plain)} is no letter of a choice")
     letter = found[1]
-    options = _options_in(question, letter) or [chr(ord("A" if letter.isupper() else "a") + k) for k in range(4)]
+    first = ord("A" if letter.isupper() else "a")
+    place = ord(letter) - first + 1
+    n_option = place if _FEWEST_OPTIONS < place <= _MOST_OPTIONS else _FEWEST_OPTIONS  # if the question lists none
+    options = _options_in(question, letter) or [chr(first + k) for k in range(n_option)]
     if letter not in options:
         raise RefusedError("answer-unread", f"{shown(letter)} is none of {', '.join(options)}")
     return AnswerNode(letter, TEXT, f"'{'/'.join(options)}'")
 
 
 def _is_range(text: str, kind: AnswerKind) -> bool:
-    """Return True for `[4.96, 4.97]`, where a number is expected: a range of accepted values."""
-    found = _INTERVAL.fullmatch(text)
-    return kind is AnswerKind.NUMBER and found is not None
+    """Return True for `[4.96, 4.97]`, where a number is expected, and `4.96-4.97 m`: a range of accepted values."""
+    if kind is AnswerKind.FORMULA:
+        return False
+    found = _RANGE.fullmatch(text)
+    if found is not None and float(found["low"]) < float(found["high"]):
+        unit = split_power(found["unit"] or "")[1]
+        return not unit or bool(spelled_unit(unit))
+    return kind is AnswerKind.NUMBER and _INTERVAL.fullmatch(text) is not None
 
 
 def is_words(text: str) -> bool:
@@ -413,7 +440,8 @@ def _formulas(text: str, answer: RecordedAnswer, question: str) -> tuple[AnswerN
         raise RefusedError("answer-in-words", shown(one_line(text)))
     text = _without_condition(text)
     is_formula = answer.kind is AnswerKind.FORMULA or _names_symbols(text, question)
-    found = [text] if is_formula and _can_be_parsed(text) else formulas_of_answer(text)
+    is_whole = (is_formula or text.startswith("\\begin{")) and _can_be_parsed(text)
+    found = [text] if is_whole else [_with_unit(latex) for latex in formulas_of_answer(text)]
     if not found:
         _node_of(text)  # raises, with the reason
         raise RefusedError("answer-in-words", shown(one_line(text)))
@@ -464,8 +492,16 @@ def _node_of(latex: str) -> list[AnswerNode]:
     return [AnswerNode(latex, NUMERICAL if _is_number(read) else ALGEBRAIC)]
 
 
+def _with_unit(latex: str) -> str:
+    r"""Return a formula with the unit behind its number as one: `I = 2\unit{A}` for `I = 2 A`."""
+    left, relation, right = latex.rpartition("=")
+    return f"{left.strip()} = {quantity}" if relation and (quantity := spelled_quantity(right)) else latex
+
+
 def _is_number(read: Formula) -> bool:
     """Return True if a formula states a number, with or without the quantity that it is of."""
+    if read.kind == "expression" and read.members[0].op in _SEVERAL:
+        return False
     if read.kind == "expression":
         return stated_number(read.members[0]) is not None or not symbols_of(read)
     return numeric_of(read) is not None

@@ -17,6 +17,7 @@ from prism.authoring.importers.entries import (
     language_of,
 )
 from prism.authoring.importers.recorded_answers import bare_answer, boxes_of, split_at_commas
+from prism.errors import count_of
 
 _KINDS = {
     "NV": AnswerKind.NUMBER,
@@ -67,10 +68,9 @@ def recorded_texts(row: SourceRow) -> list[str]:
     if len(boxes) == n:
         return boxes
     bare = bare_answer(boxes[0]) if len(boxes) == 1 else bare_answer(text)
-    if n < 2:
-        return [bare] if bare else []
-    found = split_at_commas(bare)
-    return found if len(found) == n else [bare]
+    if not bare:
+        return []
+    return [bare] if n < 2 else split_at_commas(bare)
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
@@ -80,7 +80,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     if not texts:
         raise RefusedError("no-answer")
     if len(texts) != max(len(types), 1):
-        raise RefusedError("answer-unread", f"{len(types)} types for {len(texts)} answer in the box")
+        told = f"{count_of(len(types), 'type')} for {count_of(len(texts), 'answer')} in the box"
+        raise RefusedError("answer-unread", told)
     if unknown := [each for each in types if each.upper() not in _KINDS]:
         raise RefusedError("not-read", f"`answer_type` {unknown[0]!r} is none of {', '.join(_KINDS)}")
     units = split_at_commas(row.text("unit")) if len(texts) > 1 else [row.text("unit")]
@@ -109,11 +110,17 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         if unknown := [each for each in types if each not in _KINDS]:
             yield Finding("unknown-type", row, name, f"`answer_type` is none of {', '.join(_KINDS)}", unknown[0])
         elif isinstance(flag, bool) and types and flag != (len(types) > 1):
-            told = f"`is_multiple_answer` is {flag}, and there are {len(types)} types"
+            told = f"`is_multiple_answer` is {flag}, and there are {len(types)} in `answer_type`"
             yield Finding("flag-disagrees", row, name, told)
         n = len(recorded_texts(row))
         if types and n != len(types):
-            yield Finding("fewer-answers", row, name, f"{n} answers for {len(types)} types", row.text("answers"))
+            yield Finding(
+                "fewer-answers",
+                row,
+                name,
+                f"{count_of(n, 'answer')} for {count_of(len(types), 'type')}",
+                row.text("answers"),
+            )
         languages = seen.setdefault((row.text("subject"), row.data.get("index")), set())
         mine = language_of(row.text("problem"))
         if languages and mine not in languages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,9 +49,15 @@ def generate(
     skipped: list[dict[str, Any]] = []
     prepared = _prepared_or_exit(templates)
     rows: list[str] = []
+    kinds = split_names(variants)
+    if out is not None:
+        folders = [out / each.template.id for each in prepared]
+        refuse_existing(_instance_files(folders, kinds, range(seed, seed + n)), force=force)
+    if jsonl is not None:
+        refuse_existing([jsonl], force=force)
     try:
         for instance in instances(
-            *prepared, n=n, seed=seed, variants=split_names(variants), level=None if level is None else level - 1,
+            *prepared, n=n, seed=seed, variants=kinds, level=None if level is None else level - 1,
             on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),
         ):  # fmt: skip
             path = None if out is None else out / f"{instance.name}.toml"
@@ -73,6 +80,11 @@ def generate(
     else:
         place = " and ".join(str(each) for each in (out, jsonl) if each is not None)
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
+
+
+def _instance_files(folders: list[Path], variants: tuple[str, ...], seeds: range) -> Iterator[Path]:
+    """Yield the files of a run; where seeds are skipped its last ones go on, and are looked at when their turn comes."""
+    return (folder / f"{kind}-{at}.toml" for folder in folders for kind in variants for at in seeds)
 
 
 def _prepared_or_exit(names: list[str]) -> list[PreparedTemplate]:

@@ -31,6 +31,10 @@ def test_files_and_lines_are_the_same_instances(tmp_path: Path) -> None:
     assert again.exit_code == 3  # nothing is written over
     assert "is there already" in again.stderr
     assert RUN.invoke(app, [*call, "--force"]).exit_code == 0
+    for path in (out / "braking").glob("*.toml"):
+        path.rename(path.with_name("abstract-1.toml"))  # the last one of a run is in the way
+    assert RUN.invoke(app, call[:-2]).exit_code == 3
+    assert [path.name for path in (out / "braking").glob("*.toml")] == ["abstract-1.toml"]  # nothing was written
 
 
 def test_lines_that_are_there_stop_it_before_any_file(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def generate(
 
 
 def _instance_files(folders: list[Path], variants: tuple[str, ...], seeds: range) -> Iterator[Path]:
-    """Yield the files of a run; where seeds are skipped its last ones go on, and are looked at when their turn comes."""
+    """Yield the files of a run; those beyond, where seeds are skipped, are looked at later."""
     return (folder / f"{kind}-{at}.toml" for folder in folders for kind in variants for at in seeds)
 
 

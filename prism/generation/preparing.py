@@ -210,7 +210,9 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
     beside = tuple(step for name in sorted(others) for step in plan_steps(every, have, [name], signed) or ())
     named = template.told
     if named is None:
-        named = tuple(node.own_index for node in nodes if node.number is None and not node.prerequisites)
+        named = tuple(
+            node.own_index for node in nodes if node.number is None and not (node.prerequisites or node.is_final)
+        )
     told = tuple(node.index for node in nodes if node.own_index in named)
     return PreparedCase(
         case, nodes, problem.dag, problem.context, constants, checked, steps, beside, told,

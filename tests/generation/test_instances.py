@@ -107,6 +107,23 @@ def test_variants_share_seed_values_and_edges() -> None:
     assert r"\alpha" not in json.dumps([abstract.question, formulas(abstract.data), abstract.data["students"]])
 
 
+def test_the_relations_of_an_abstract_problem_determine_its_numbers() -> None:
+    """Z follows from nodes that have prerequisites: without its relation nobody could find it."""
+    told, abstract = generate("series_circuit", variants=("knowledge", "abstract"))
+    assert told.question.count("sqrt") == 0
+    untold = [node["index"] for node in abstract.data["grading_standard"] if node["formula"] not in abstract.question]
+    assert untold == [4, 6, 8]  # the numbers
+
+
+def test_a_final_formula_is_not_told() -> None:
+    data = braking()
+    data["grading_standard"][1].update(is_final_answer=True, subquestion="a")
+    for variant in ("knowledge", "abstract"):
+        (made,) = generate(data, variants=(variant,))
+        problem = prism.load_problem(dict(made.data))
+        assert prism.grade(problem, problem.students[0].solution).score == 1.0
+
+
 def test_a_template_with_parameters_more_draws_the_same_values() -> None:
     data = braking()
     data["original"]["w"] = "1.50"

@@ -33,6 +33,7 @@ _DOMAINS = {
     "Thermodynamics": "Thermodynamics and Statistical Physics",
     "Modern Physics": "Atomic, Nuclear and Particle Physics",
 }  # fmt: skip
+_OF_TABLES = ("question_type", "modality", "difficulty", "subject", "language")  # fields of the table form besides
 _IMAGE = re.compile(r"<\s*(?:image|img)_(\d{1,9})\s*>", re.IGNORECASE)
 _TOLERANCE = re.compile(r"\s*(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 _NAME = re.compile(
@@ -139,6 +140,8 @@ OLYMPIADBENCH = Dataset(
         "context": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
         "unit": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
         "error": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
+        **{name: FieldRule(is_required=False, may_be_empty=True) for name in _OF_TABLES},
+        "images": FieldRule((list,), is_required=False, may_be_empty=True),
     },
     id_of=_id_of,
     read=_read,

@@ -60,6 +60,7 @@ _RANGE = re.compile(
     re.DOTALL,
 )
 _NOTHING = frozenset(("", "nan", "n/a", "none", "null", "inf", "-inf"))  # what an empty cell is written as
+_LINE_END = re.compile(r"(?:\\\\|\\end\s*\{[a-z]+\*?\}|\s)+$")  # in an environment
 _PERCENT = re.compile(r"(?<!\\)%")  # begins a comment in LaTeX
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
 _PLAIN_BRACES = re.compile(r"\{([^{}^]*)\}(?!\s*\^)|(?<!\^)\{([^{}]*)\}")  # of a unit, but those of an exponent
@@ -488,7 +489,7 @@ def _node_of(latex: str) -> list[AnswerNode]:
     if read.kind == "text":
         raise RefusedError("answer-in-words", shown(one_line(latex)))
     if read.kind in ("system", "implication"):
-        return [node for part in read.parts for node in _node_of(part.latex)]
+        return [node for part in read.parts for node in _node_of(_LINE_END.sub("", part.latex))]
     return [AnswerNode(latex, NUMERICAL if _is_number(read) else ALGEBRAIC)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from prism import grade, load_problem
-from prism.authoring.importers.catalogue import dataset_of
+from prism.authoring.importers.catalogue import NAMES, dataset_of
 from prism.authoring.importers.dataset_lint import check_dataset
 from prism.authoring.importers.entries import AnswerKind, Choice, RecordedAnswer
 from prism.authoring.importers.importing import DatasetConversion, import_dataset
@@ -20,6 +20,7 @@ from prism.cli import app
 from tests.support.dataset_rows import (
     ENGIBENCH,
     HIPHO,
+    LAYOUTS,
     OLYMPIADBENCH,
     PHYSICS,
     PHYSREASON,
@@ -180,3 +181,20 @@ def test_fields_of_the_table_form_are_known(tmp_path: Path) -> None:
     }  # fmt: skip
     findings = check_dataset(write_dataset(tmp_path, "olympiadbench", [row]), dataset_of("olympiadbench")).findings
     assert "unknown-field" not in {each.code for each in findings}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_field_of_any_shape_is_a_finding_and_no_crash(name: str, tmp_path: Path) -> None:
+    place, _, rows = LAYOUTS[name]
+    odd: list[Any] = [None, -0.5, [None, 3, ["x"], {"a": 1}], {"a": [1]}]
+    file = (tmp_path / place).with_suffix(".jsonl")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    spoiled = [{**rows[0], key: value} for key in rows[0] for value in odd]
+    file.write_text("".join(json.dumps(row) + "\n" for row in spoiled))
+    dataset = dataset_of(name)
+    made = import_dataset(file, dataset, Choice(), is_drafted=True)
+    assert made.n_rows == len(spoiled)
+    told = {place for each in made.problems for place in [each.data["metadata"]["row"]]}
+    told |= {each.row.number for each in made.refused}
+    assert len(told) == len(spoiled) - made.n_skipped
+    assert check_dataset(file, dataset).n_rows == len(spoiled)

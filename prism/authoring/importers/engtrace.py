@@ -74,12 +74,12 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     """Yield what only these rows can have: a tag that is missing or ambiguous, steps without numbers, constant keys."""
     by_template: dict[str, list[SourceRow]] = defaultdict(list)
-    seen: dict[tuple[str, object], SourceRow] = {}
+    seen: dict[tuple[str, str], SourceRow] = {}
     for row in rows:
         by_template[row.text("id")].append(row)
         yield from _check_tag(row)
         yield from _check_steps(row)
-        key = row.text("id"), row.data.get("seed")
+        key = row.text("id"), str(row.data.get("seed"))
         if key in seen and row.data.get("question") == seen[key].data.get("question"):
             yield Finding("repeated-instance", row, _id_of(row), f"the same instance as {seen[key].place}")
         seen.setdefault(key, row)

@@ -103,7 +103,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
 
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     """Yield types that are none, flags that disagree with them, languages, and numbers without unit."""
-    seen: dict[tuple[str, object], set[str]] = {}
+    seen: dict[str, set[str]] = {}
     for row in rows:
         types = [each.upper() for each in _types_of(row)]
         name, flag = _id_of(row), row.data.get("is_multiple_answer")
@@ -121,7 +121,7 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
                 f"{count_of(n, 'answer')} for {count_of(len(types), 'type')}",
                 row.text("answers"),
             )
-        languages = seen.setdefault((row.text("subject"), row.data.get("index")), set())
+        languages = seen.setdefault(name, set())
         mine = language_of(row.text("problem"))
         if languages and mine not in languages:
             yield Finding("both-languages", row, name, "its subject and index stand in both languages")

@@ -125,6 +125,19 @@ def test_answers_between_dollars_of_one_text_are_split(tmp_path: Path) -> None:
     assert formulas(only(imported(tmp_path, "olympiadbench", row))) == [r"3\unit{m}", r"5\unit{m}"]
 
 
+def test_an_answer_that_a_merged_formula_states_is_in_the_draft(tmp_path: Path) -> None:
+    row = PHYSICS[1] | {
+        "questions": "Find the thickness $d$.", "final_answers": ["\\frac{\\lambda}{2n}"], "graphs": None,
+        "solutions": "$$N = 1$$ $$2 n d = N \\lambda$$ $$2 n d = \\lambda$$ so $$d = \\frac{\\lambda}{2n}$$",
+    }  # fmt: skip
+    path = write_dataset(tmp_path, "physics", [row])
+    problem = only(import_dataset(path, dataset_of("physics"), Choice(), is_drafted=True))
+    assert problem["metadata"]["dag"] == "drafted"
+    final = [node["formula"] for node in problem["grading_standard"] if node.get("is_final_answer")]
+    assert final == ["d = \\frac{\\lambda}{2 n}"]
+    assert grade(load_problem(problem), r"The answer is $\boxed{\frac{\lambda}{2n}}$.").final_correct
+
+
 def test_a_graph_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     problem = only(imported(tmp_path, "physics", PHYSICS[1] | {"graphs": [{"type": "image_url"}, 5]}))
     assert "2 graphs cannot be read" in problem["metadata"]["remarks"]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from prism.algebra.expr import Formula
 from prism.authoring.candidates import answer_index, find_faulty_nodes, statement_context
 from prism.authoring.conversions import ConvertedProblem
 from prism.authoring.converting import convert_entry
@@ -30,7 +31,7 @@ from prism.budget import DRAFT
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.inputs import shown
 from prism.latex import one_line
-from prism.physics.context import parse
+from prism.physics.context import Context, parse
 from prism.problem.schema import load_problem
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -251,6 +252,8 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     for each in answers:
         for node in each.nodes:
             at = answer_index(in_dollars(node.latex), formulas, context)
+            if at is None and (found := _merged_form(node, made, formulas, context)):
+                at, standard[found[0]]["formula"] = found
             if at is None:
                 raise PrismError(f"{NOT_IN_SOLUTION}: no node of the draft states {shown(one_line(node.latex))}")
             finals.setdefault(at, each.letter)
@@ -260,6 +263,25 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     data |= _asked(entry, answers)
     told += _remarks_of(made)
     return _Made(ConvertedProblem(data, tuple(told)))
+
+
+def _merged_form(
+    answer: AnswerNode, made: Draft, formulas: Sequence[Formula], context: Context
+) -> tuple[int, str] | None:
+    r"""Return the place of a node and the formula, merged into it, that states an answer; None if there is none.
+
+    A draft keeps one of `2 n d = \lambda` and `d = \lambda/(2n)`; only the second states the answer `\lambda/(2n)`.
+    """
+    for gone in made.left_out:
+        try:
+            if answer_index(in_dollars(answer.latex), [parse(gone.latex, context=context)], context) is None:
+                continue
+            at = answer_index(in_dollars(gone.latex), formulas, context)
+        except LatexSyntaxError:
+            continue
+        if at is not None:
+            return at, gone.latex
+    return None
 
 
 def _asked_text(entry: DatasetEntry) -> str:

@@ -25,7 +25,6 @@ from prism.protocols.entry_files import (
     read_number,
     read_whole,
 )
-from prism.runs.records import Faults
 
 T = TypeVar("T")
 GROUPS = ("level", "branch", "domain", "area")  # fields of the benchmark that go beside each score
@@ -125,18 +124,20 @@ def read_traces(
         DataFileError: all faults of a file; a prediction without gold; an entry on no prediction.
     """
     if predictions is None:
-        both = read_entries(golds, lambda row, report: (_gold(row, report), _prediction(row, report, keep)))
+        both = read_entries(
+            golds, lambda row, report: (_gold(row, report), _prediction(row, report, keep)), is_checked=False
+        )
         of_golds: EntryFile[Gold] = _part_of(both, lambda value: value[0])
         of_predictions: EntryFile[Prediction] = _part_of(both, lambda value: value[1])
     else:
-        of_golds = read_entries(golds, _gold)
-        of_predictions = read_entries(predictions, lambda row, report: _prediction(row, report, keep))
+        of_golds = read_entries(golds, _gold, is_checked=False)
+        of_predictions = read_entries(predictions, lambda row, report: _prediction(row, report, keep), is_checked=False)
     by_name = _golds_by_name(of_golds)
     pairs = _with_golds(of_predictions, by_name)
     files = [(of_predictions.path, one) for one in of_predictions.warnings]
     for path, reader in ((votes, _vote), (shares, _share)):
         if path is not None:
-            entries = read_entries(path, reader)
+            entries = read_entries(path, reader, is_checked=False)
             pairs = _with_entries(pairs, entries, is_votes=reader is _vote)
             files += [(path, one) for one in entries.warnings]
     predicted = {pair.gold.name for pair in pairs}
@@ -175,12 +176,12 @@ def _name(row: Table, report: LoadReport) -> Name:
 def _part_of(both: EntryFile[tuple[Gold, Prediction]], part: Callable[[tuple[Gold, Prediction]], T]) -> EntryFile[T]:
     """Return one half of a file whose rows hold gold and prediction."""
     entries = tuple(Entry(part(one.value), one.place, one.notes, one.sha256) for one in both.entries)
-    return EntryFile(both.path, entries, both.warnings)
+    return EntryFile(both.path, entries, both.warnings, both.faults)
 
 
 def _golds_by_name(file: EntryFile[Gold]) -> dict[Name, Gold]:
     """Return the golds by their name; two of one name must say the same."""
-    faults, found, places = Faults(), dict[Name, Gold](), dict[Name, str]()
+    faults, found, places = file.faults, dict[Name, Gold](), dict[Name, str]()
     for entry in file.entries:
         gold = entry.value
         if gold.name in found and found[gold.name].solution != gold.solution:
@@ -193,7 +194,7 @@ def _golds_by_name(file: EntryFile[Gold]) -> dict[Name, Gold]:
 
 def _with_golds(file: EntryFile[Prediction], golds: Mapping[Name, Gold]) -> list[TracePair]:
     """Return the predictions with their golds; a prediction without sample id is named by its place in the file."""
-    faults, pairs, taken = Faults(), list[TracePair](), dict[tuple[Name, str], str]()
+    faults, pairs, taken = file.faults, list[TracePair](), dict[tuple[Name, str], str]()
     for number, entry in enumerate(file.entries, start=1):
         one = entry.value
         sample_id = one.sample_id or str(number)
@@ -248,7 +249,7 @@ def _share(row: Table, report: LoadReport) -> PairEntry:
 
 def _with_entries(pairs: Sequence[TracePair], file: EntryFile[PairEntry], *, is_votes: bool) -> list[TracePair]:
     """Give each prediction the entries on it; an entry without sample id is on the only prediction of its trace."""
-    faults = Faults()
+    faults = file.faults
     samples: dict[Name, list[str]] = {}
     for pair in pairs:
         samples.setdefault(pair.gold.name, []).append(pair.sample_id)

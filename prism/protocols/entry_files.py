@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -49,11 +49,17 @@ class Entry(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class EntryFile(Generic[T]):
-    """The entries of a file in its order, and warnings that are no faults (unknown keys), for standard error."""
+    """The entries of a file in its order.
+
+    Attributes:
+        warnings: what is no fault, such as unknown keys; for standard error.
+        faults: those of entries that were left out, where the reader of the file adds its own before they are told.
+    """
 
     path: Path
     entries: tuple[Entry[T], ...]
     warnings: tuple[str, ...] = ()
+    faults: Faults = field(default_factory=Faults, compare=False)
 
 
 def joined_sha256(entries: Iterable[Entry[Any]]) -> str | None:
@@ -74,12 +80,14 @@ class _Item:
     fault: str = ""
 
 
-def read_entries(path: Path, read: Callable[[Table, LoadReport], T]) -> EntryFile[T]:
+def read_entries(path: Path, read: Callable[[Table, LoadReport], T], *, is_checked: bool = True) -> EntryFile[T]:
     """Read all entries of a file of objects.
 
     Args:
         path: JSON Lines, JSON, or text with JSON in it.
         read: makes a value of one object; adds its faults, without file and place, to the report.
+        is_checked: False leaves the faults of entries to the caller, who adds those between entries and calls
+            `faults.check`, so that all are told at once.
 
     Errors:
         DataFileError: all faults of all entries; a file that cannot be read, or holds no object.
@@ -106,12 +114,14 @@ def read_entries(path: Path, read: Callable[[Table, LoadReport], T]) -> EntryFil
         else:
             value = read(item.value, report)
             digest = hashlib.sha256(json_line(item.value)).hexdigest()
-            entries.append(Entry(value, item.place, item.notes, digest))
+            if not report.faults:
+                entries.append(Entry(value, item.place, item.notes, digest))
         for fault in report.faults:
             faults.add(fault, item.place)
         warnings += [f"{item.place}: {one}" for one in report.warnings]
-    faults.check(path)
-    return EntryFile(path, tuple(entries), tuple(warnings))
+    if is_checked or not items:
+        faults.check(path)
+    return EntryFile(path, tuple(entries), tuple(warnings), faults)
 
 
 def _items(text: str) -> list[_Item]:

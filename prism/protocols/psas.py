@@ -16,7 +16,7 @@ What is undecided is null, and the bounds take it as not stated and as stated: h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -186,8 +186,14 @@ def psas_row(marked: Marked, *, variant: Variant, settings: Mapping[str, str]) -
             **{f"psas_{each}": bounds.score for each, bounds in means.items()},
         },
         final_correct=False if False in answers else None if None in answers else True,
-        settings=dict(settings), notes=marked.notes,
+        settings=dict(settings), notes=(*marked.notes, *(told for pair in pairs for told in _conflicts(*pair))),
     )  # fmt: skip
+
+
+def _conflicts(part: ReferencePart, marks: PartMarks) -> Iterator[str]:
+    """Yield the conflict about an answer that does not count as right: its part then has no entry of its own."""
+    if marks.basis is Basis.CONFLICT and not marks.answer:
+        yield f"conflict: {part.name}, {', '.join(marks.findings)}"
 
 
 def lost_row(about: Scored, *, variant: Variant, settings: Mapping[str, str]) -> ProtocolRow:

@@ -19,7 +19,6 @@ from prism.protocols.entry_files import Entry, EntryFile, Table, joined_sha256, 
 from prism.protocols.psas import Marked, PartMarks, StepMarks
 from prism.protocols.psas_steps import ReferencePart, ReferenceStep, step_name
 from prism.protocols.rows import Basis
-from prism.runs.records import Faults
 
 LABELS = {
     "DAE": "diagram analysis error",
@@ -59,12 +58,12 @@ Findings = Mapping[tuple[str, str], Sequence[Entry[StepFinding]]]
 
 
 def read_findings(path: Path) -> EntryFile[StepFinding]:
-    """Read a file of findings.
+    """Read a file of findings; `by_response` tells the faults of its entries, with those between them.
 
     Errors:
-        DataFileError: all faults of the file at once.
+        DataFileError: a file that cannot be read, or holds no object.
     """
-    return read_entries(path, _read_finding)
+    return read_entries(path, _read_finding, is_checked=False)
 
 
 def by_response(file: EntryFile[StepFinding], parts: Mapping[str, Sequence[ReferencePart]]) -> Findings:
@@ -74,9 +73,9 @@ def by_response(file: EntryFile[StepFinding], parts: Mapping[str, Sequence[Refer
         parts: by problem id.
 
     Errors:
-        DataFileError: all findings about problems, parts or steps that there are not.
+        DataFileError: all faults of the file, findings about problems, parts or steps that there are not among them.
     """
-    faults = Faults()
+    faults = file.faults
     found: dict[tuple[str, str], list[Entry[StepFinding]]] = defaultdict(list)
     for entry in file.entries:
         one = entry.value

@@ -323,3 +323,18 @@ def test_numbers_beyond_all_floats_are_told(written: Callable[..., Path]) -> Non
     (row,) = rows_of(written("both.jsonl", one))
     assert (row["score"], row["incidents"]) == (0, [])
     assert "final answer: 2e+399, the gold 1e+350" in row["notes"]
+
+
+def test_faults_of_entries_and_between_them_are_told_at_once(written: Callable[..., Path]) -> None:
+    gold = {"id": "a", "solution": "1. x = 6\n**Answer:** 6"}
+    one = {"id": "a", "sample_id": "m", "generation": "x = 6"}
+    said = called(
+        written("gold.jsonl", gold), written("p.jsonl", one, one, {**one, "id": "b"}, {**one, "generation": 7}), code=3
+    ).stderr
+    for each in ("line 2: sample_id", "line 3: no gold", "line 4: generation: 7 is no text"):
+        assert each in said
+    vote = {"id": "a", "gold_step": 1, "predicted_step": 1, "judge": "A", "class": "Other"}
+    votes = written("v.jsonl", vote, vote, {**vote, "id": "b"}, {**vote, "class": "Othr"})
+    said = called(written("gold.jsonl", gold), written("p.jsonl", one), "--votes", votes, code=3).stderr
+    for each in ("line 2: stands in line 1 too", "line 3: no one prediction", "line 4: class"):
+        assert each in said

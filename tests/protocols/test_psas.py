@@ -388,6 +388,16 @@ def test_a_finding_counts_where_rules_say_something_else(tmp_path: Path) -> None
     assert rows_with(path, r"$T = 5\,\mathrm{s}$", prefer_rules=True).score == Fraction(1, 4)
 
 
+def test_a_conflict_about_an_answer_is_told_where_its_part_has_no_entry(tmp_path: Path) -> None:
+    """The answer is right by rule, and 1; the file denies it, so that step 4 counts alone, by its value: 1/4."""
+    path = findings_file(tmp_path, {"part": "a", "answer": False})
+    row = rows_with(path, r"$s = 50\,\mathrm{m}$")
+    assert row.score == Fraction(1, 4)
+    assert row.notes == ("conflict: a, final answer: node 6, rules: True, file: False",)
+    preferred = rows_with(path, r"$s = 50\,\mathrm{m}$", prefer_rules=True)
+    assert (preferred.score, preferred.parts[0].basis, preferred.notes) == (1, Basis.CONFLICT, ())
+
+
 def test_a_finding_settles_what_is_undecided(tmp_path: Path) -> None:
     path = findings_file(
         tmp_path, {"part": "a", "answer": False}, {"part": "a", "step": 1, "equation": True},
@@ -423,11 +433,11 @@ def test_findings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
 def test_all_faults_of_findings_are_told_at_once(tmp_path: Path) -> None:
     path = findings_file(
         tmp_path, {"step": "a/9", "equation": True}, {"part": "z", "answer": True},
-        {"problem_id": "else", "step": "a/1", "value": True},
+        {"problem_id": "else", "step": "a/1", "value": True}, {"step": "a/1", "value": "yes"},
     )  # fmt: skip
     with pytest.raises(DataFileError) as caught:
         rows_with(path, "$T = 5$")
-    assert [fault.split(": ")[1] for fault in caught.value.faults] == ["step", "part", "problem_id"]
+    assert sorted(fault.split(": ")[1] for fault in caught.value.faults) == ["part", "problem_id", "step", "value"]
 
 
 @pytest.mark.parametrize(("entry", "is_right"), [
@@ -441,12 +451,7 @@ def test_the_schema_and_the_reader_agree(tmp_path: Path, entry: dict[str, Any], 
     path = findings_file(tmp_path, entry)
     whole = {"problem_id": "braking", "sample_id": "1", **entry}
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(whole) == is_right
-    try:
-        read_findings(path)
-    except DataFileError:
-        assert not is_right
-    else:
-        assert is_right
+    assert (not read_findings(path).faults) == is_right
 
 
 def test_the_labels_of_the_schema_are_those_of_the_reader() -> None:

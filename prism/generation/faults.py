@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args, with_members
+from prism.equivalence.matching import equivalent
 from prism.generation.preparing import PreparedCase, PreparedNode, renamed_latex
 from prism.generation.solving import Relation, Step, plan_steps, relations_of
 from prism.latex import write
@@ -48,7 +49,7 @@ def changed_formulas(case: PreparedCase, kind: str) -> tuple[tuple[PreparedNode,
 
 def _changed_formula(case: PreparedCase, node: PreparedNode, kind: str) -> ChangedFormula | None:
     """Return the first changed formula of a node with which all quantities still have a plan; None if there is none."""
-    if node.formula is None or node.formula.kind != "equation" or not node.relations:
+    if node.formula is None or node.formula.kind != "equation" or not node.relations or _has_twin(case, node):
         return None
     known = {name for name in case.dimensions if name in case.renamed} - {step.name for step in case.steps}
     wanted = [step.name for step in case.steps]
@@ -61,6 +62,13 @@ def _changed_formula(case: PreparedCase, node: PreparedNode, kind: str) -> Chang
         if steps is not None and relations:
             return ChangedFormula(write(changed), renamed_latex(case, changed), relations, steps)
     return None
+
+
+def _has_twin(case: PreparedCase, node: PreparedNode) -> bool:
+    """Return True if another formula of the reference says the same, so that who writes that one has both."""
+    assert node.formula is not None
+    others = [other.formula for other in case.nodes if other is not node and other.formula is not None]
+    return any(equivalent(each, node.formula, context=case.context).status == "equivalent" for each in others)
 
 
 def _changes(case: PreparedCase, f: Formula, kind: str) -> Iterator[Formula]:

@@ -42,6 +42,7 @@ from prism.problem.fields import (
     read_text,
 )
 from prism.problem.source import MAX_BYTES, first_and_count
+from prism.problem.worded_answers import is_text
 from prism.resources import resource
 
 TemplateSource = str | PathLike[str] | Mapping[str, Any] | Template
@@ -241,6 +242,9 @@ def _read_told(data: Mapping[str, Any], nodes: Sequence[TemplateNode], reading: 
     known = {node.index for node in nodes if node.number is None}
     for index in sorted(set(told) - known):
         reading.fault("knowledge", f"{index} is no node with a formula")
+    finals = {node.index for node in nodes if node.further.get("is_final_answer") is True}
+    for index in sorted(set(told) & known & finals):
+        reading.fault("knowledge", f"{index} is a final answer, which is never told")
     return tuple(sorted(set(told)))
 
 
@@ -644,6 +648,8 @@ def _read_node(entry: Mapping[str, Any], index: int, cases: Sequence[str], readi
         asked = _read_asked(number, f"{where}, number", reading)
     elif number is not None:
         reading.fault(f"{where}, number", f"{quoted_value(number)} is no table; write {{ of = 's', unit = 'm' }}")
+    elif latex and is_text(latex):
+        reading.fault(f"{where}, formula", f"`{latex}` is in words; nodes of a template are formulas and numbers")
     elif latex:
         _parse(latex, f"{where}, formula", reading)
     further = {key: entry[key] for key in _FURTHER if key in entry}

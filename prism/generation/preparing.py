@@ -17,7 +17,7 @@ from prism.algebra.expr import Formula, number, substituted, symbol, symbols_of,
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.errors import DataFileError
-from prism.generation.exact_values import Value, digits, figures_of
+from prism.generation.exact_values import Value, compares, digits, figures_of
 from prism.generation.loading import TemplateSource, load_template
 from prism.generation.solving import (
     Relation,
@@ -42,6 +42,8 @@ from prism.problem.dag import ReferenceDag, ancestor_closure
 from prism.problem.schema import Problem, load_problem
 
 MAX_ATTEMPTS = 1000  # draws of a seed; conditions that none of them fulfils are a fault of the template
+_LARGEST = Fraction(10) ** 200  # size of a number in SI units that an instance may have; its inverse is the smallest
+_NO_VALUE = "integrals, derivatives, sums and vectors are not evaluated"
 _NODE_IN_FAULT = re.compile(r"\bnodes? (\d+)")
 _NEGATIVE_KINDS = ("real", "negative", "angle")
 _MOST_FIGURES = 15  # of a value in SI units that is told without a unit
@@ -411,7 +413,10 @@ def _checked_plan(
         ancestors = ancestor_closure(problem.dag, {node.index}) - {node.index}
         own = [each for other in nodes if other.index in ancestors for each in other.relations]
         if plan_steps(own, known, [node.asked.name], signed) is None:
-            text = f"nothing before it determines {node.asked.latex}{_why_open(own, known, node.asked.name, signed)}"
+            closed = [other for other in nodes if other.index in ancestors and other.formula and not other.relations]
+            why = "".join(f"; node {other.own_index} gives no value: {_NO_VALUE}" for other in closed)
+            why = why or _why_open(own, known, node.asked.name, signed)
+            text = f"nothing before it determines {node.asked.latex}{why}"
             faults.append(f"node {node.own_index}, number: {text}")
     for condition, relations in checked:
         for name in sorted({name for each in relations for name in each.names} & wanted):
@@ -540,6 +545,10 @@ def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, V
     broken = broken_relation(case.relations, values)
     if broken is not None:
         raise Unsolved(f"node {broken.index} does not hold for the values that other formulas give")
+    for node in case.numbers:
+        size = abs(values[node.asked.name])
+        if compares(size, ">", _LARGEST) or (compares(size, ">", Fraction(0)) and compares(size, "<", 1 / _LARGEST)):
+            raise Unsolved(f"node {node.own_index}: {node.asked.latex} is beyond all magnitudes that are graded")
     return values
 
 

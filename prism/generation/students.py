@@ -25,6 +25,7 @@ from prism.generation.exact_values import (
 from prism.generation.faults import CERTAIN, KINDS, ChangedFormula, changed_formulas
 from prism.generation.preparing import PreparedCase, PreparedNode, Solved
 from prism.generation.solving import Unsolved, work_out
+from prism.generation.wording import unit_latex
 from prism.grading.references import is_guess
 from prism.physics.units import find_unit, find_unit_product
 from prism.problem.dag import ancestor_closure, is_final_correct, score
@@ -59,8 +60,7 @@ class Spelling:
 
     def stated(self, node: PreparedNode, text: str, unit: str) -> str:
         """Return a number node's text from its digits and its unit."""
-        measured = rf"{text}\unit{{{unit}}}" if unit and self.has_units else text
-        return f"{self.subjects[node.index]} = {measured}"
+        return f"{self.subjects[node.index]} = {text}{unit_latex(unit if self.has_units else '')}"
 
 
 def node_texts(solved: Solved, spelling: Spelling) -> dict[int, str]:

@@ -59,7 +59,13 @@ def shown_value(parameter: Parameter, value: DrawnValue, *, is_value_only: bool)
     return f"${number_latex('' if is_value_only else parameter.key, value.text, parameter.unit_text)}$"
 
 
+def unit_latex(unit: str) -> str:
+    r"""Return a unit as it stands behind a number, `\unit{m/s}`; a percent sign begins no comment there."""
+    escaped = unit if r"\%" in unit else unit.replace("%", r"\%")
+    return rf"\unit{{{escaped}}}" if unit else ""
+
+
 def number_latex(latex: str, text: str, unit: str) -> str:
     r"""Return a quantity with its number, `s = 58.7\unit{m}`; without a quantity only the number."""
-    measured = rf"{text}\unit{{{unit}}}" if unit else text
+    measured = text + unit_latex(unit)
     return f"{latex} = {measured}" if latex else measured

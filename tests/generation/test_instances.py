@@ -79,6 +79,46 @@ def test_an_abstraction_asks_nothing_of_no_answer() -> None:
     ]  # fmt: skip
 
 
+def test_a_formula_that_is_restated_has_no_fault() -> None:
+    """Who writes the law has the restated formula too: a fault in one of the two would be labelled wrongly."""
+    data = {
+        "id": "fall",
+        "wording": "A body falls @{h} with @{g}; $v$ is its speed, $K$ its energy at the mass @{m}.",
+        "grading_standard": [
+            {"index": 1, "formula": r"\frac{1}{2} v^2 = g h", "dependency": []},
+            {"index": 2, "formula": r"v = \sqrt{2 g h}", "dependency": [1]},
+            {"index": 3, "formula": r"K = \frac{1}{2} m v^2", "dependency": [2]},
+            {"index": 4, "number": {"of": "K", "unit": "J"}, "dependency": [3], "is_final_answer": True},
+        ],
+        "parameters": {
+            "h": {"uniform": ["1.00", "9.00"], "unit": "m"},
+            "m": {"uniform": ["1.00", "9.00"], "unit": "kg"},
+            "g": {"value": "9.81", "unit": "m/s^2"},
+        },
+    }
+    made = list(generate(data, n=4))
+    faulty = [each for one in made for each in one.data["students"] if each["name"].startswith("fault-")]
+    assert len(faulty) >= 4
+    assert all(each["expected"]["matched"] == [1, 2] for each in faulty)
+
+
+def test_a_percent_sign_begins_no_comment() -> None:
+    data = braking()
+    data["parameters"]["\\mu"] = {"choice": ["50", "60"], "unit": "%"}
+    data["original"]["\\mu"] = "50"
+    (made,) = generate(data, variants=("original",))
+    assert r"$\mu = 50\unit{\%}$" in made.question
+    assert formulas(made.data)[2] == r"s = 58.7\unit{m}"
+
+
+def test_a_number_beyond_all_magnitudes_is_told() -> None:
+    data = braking()
+    data["grading_standard"][4] = {**data["grading_standard"][4], "number": {"of": "t", "unit": "s"}}
+    data["grading_standard"][3]["formula"] = r"t = \exp(\frac{v_0^2}{a \cdot 0.001\unit{m}}) \unit{s}"
+    with pytest.raises(Unsatisfiable, match="node 5: t is beyond all magnitudes"):
+        list(generate(data, n=20))
+
+
 def test_the_sign_of_a_choice_is_drawn() -> None:
     data = braking()
     data["parameters"]["q"] = {"choice": ["2.5", "1.5e3"], "unit": "C", "sign": "either"}

@@ -85,8 +85,13 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
         (lambda d: d["original"].pop("v_0"), "original, v_0: is missing"),
         (lambda d: d["original"].update(wording=3), "original, wording: 3 is no whole number 1..2"),
         (lambda d: d.update(knowledge=[3]), "knowledge: 3 is no node with a formula"),
+        (
+            lambda d: (d.update(knowledge=[2]), d["grading_standard"][1].update(is_final_answer=True)),
+            "knowledge: 2 is a final answer, which is never told",
+        ),
         (lambda d: d["case"][0].update(weight=float("inf")), "case stops, weight: Infinity is no positive number"),
         (lambda d: d["case"][0].update(margin=float("nan")), "case stops, margin: NaN is no share"),
+        (lambda d: d["grading_standard"][0].update(formula=r"\text{It stops}"), "node 1, formula: `\\text{It s"),
         (lambda d: d.update(metadata="mine"), 'metadata: "mine" is no table'),
         (lambda d: d.update(grading_standard=[]), "grading_standard: holds no nodes"),
         (lambda d: d["parameters"]["g"].update(figures=4), "parameters, g, figures: changes nothing of value"),
@@ -116,6 +121,10 @@ def test_a_fault_names_its_place(change: Any, fault: str) -> None:
         (lambda d: d["constraint"].append({"formula": "q < 3"}), "constraint, entry 2, formula: nothing determines q"),
         (lambda d: d["constraint"][0].update(formula="s < 250"), "constraint, entry 1, formula: one side is in m"),
         (lambda d: d["case"][0].update(when="s < v_0"), "case stops, when: one side is in m, the other in m s^-1"),
+        (
+            lambda d: d["grading_standard"][0].update(formula=r"a = \int_0^g \mu dx"),
+            "node 3, number: nothing before it determines s; node 1 gives no value: integrals",
+        ),
         (
             lambda d: d["grading_standard"][0].update(formula=r"a = \mu g \cos a"),
             "node 3, number: nothing before it determines s; node 1 has no closed solution for a that is found",

@@ -395,7 +395,7 @@ def test_a_conflict_about_an_answer_is_told_where_its_part_has_no_entry(tmp_path
     assert row.score == Fraction(1, 4)
     assert row.notes == ("conflict: a, final answer: node 6, rules: True, file: False",)
     preferred = rows_with(path, r"$s = 50\,\mathrm{m}$", prefer_rules=True)
-    assert (preferred.score, preferred.parts[0].basis) == (1, Basis.CONFLICT)
+    assert (preferred.score, preferred.parts[0].basis) == (Fraction(1), Basis.CONFLICT)
     assert not preferred.notes
 
 

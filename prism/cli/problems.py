@@ -201,6 +201,9 @@ def lint(
     if templates := [name for name in problems if is_template(name)]:
         if len(templates) < len(problems):
             fail(f"{templates[0]}: is a template; check templates and problem files one after the other")
+        beside_templates = {"--sarif": sarif, "--vocabulary": vocabulary, "--macros": macros}
+        if ignored := [option for option, value in beside_templates.items() if value]:
+            raise typer.BadParameter(f"{', '.join(ignored)}: for problem files, and {templates[0]} is a template")
         lint_templates(templates, n_seeds=seeds, as_json=as_json)
         return
     try:

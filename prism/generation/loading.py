@@ -106,7 +106,7 @@ def template_files() -> list[Path]:
 
 
 def is_template(source: str | PathLike[str]) -> bool:
-    """Return True for the id of a shipped template, or a TOML file with the keys of one."""
+    """Return True for the id of a shipped template, or a TOML file with a key that only templates have."""
     path = _path_of(source)
     if path.suffix != ".toml":
         return False
@@ -114,7 +114,7 @@ def is_template(source: str | PathLike[str]) -> bool:
         data = parse_toml(decode(read_bytes(path, MAX_BYTES[".toml"])))
     except PrismError:
         return False
-    return "wording" in data and "parameters" in data
+    return "wording" in data or "parameters" in data
 
 
 def _path_of(source: str | PathLike[str]) -> Path:

@@ -73,6 +73,9 @@ def test_lint_takes_templates(tmp_path: Path) -> None:
     done = RUN.invoke(app, ["lint", str(path)])
     assert done.exit_code == 3
     assert "node 3, number, unit: s is in m" in done.stdout
+    done = RUN.invoke(app, ["lint", "braking", "--sarif", str(tmp_path / "found.sarif")])
+    assert done.exit_code == 2
+    assert "--sarif" in done.stderr
     done = RUN.invoke(app, ["lint", "braking", "free_fall"])
     assert done.exit_code == 3
     assert "one after the other" in done.stderr

@@ -180,4 +180,6 @@ def test_what_is_a_template(tmp_path: Path) -> None:
     assert is_template("braking")
     assert is_template(BRAKING)
     assert not is_template(tmp_path / "p.toml")
+    (tmp_path / "t.toml").write_text("id = 't'\nwording = 'A text without parameters.'\n", "utf-8")
+    assert is_template(tmp_path / "t.toml")
     assert not is_template("free_fall")

@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA  # noqa: E402
 
-BASE = "8163638bc5c3949990eb310da9103c4f0eed9801"
+BASE = "1627b3646130aa5df966ddb3ac507b1dfeb46720"
 DRAFTER = "230750245c5fe5f8705e6adf7b6969cd919b4165"
 DIGEST = "74d86f73530a1adf9459bfae221e3ee6558fc3acd1946d9791cd42edaad7dbfe"
 KEPT = ROOT / ".same_grades"

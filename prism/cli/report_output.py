@@ -87,11 +87,11 @@ def table_target(
 
 
 def write_report_tables(found: Report, target: TableTarget) -> None:
-    """Print or write the tables of a report; without names only the crossed table, where one was asked for."""
-    from prism.reports.report_tables import report_parts
+    """Print or write the tables of a report; without names only the tables of `--by`, where they were asked for."""
+    from prism.reports.report_tables import crossed_tables, report_parts
 
     if found.crossed and not target.names and not target.is_folder:
-        target = replace(target, names=("crossed",))
+        target = replace(target, names=tuple(table.id for table in crossed_tables(found)))
     write_tables(report_parts(found), target)
 
 

@@ -31,8 +31,9 @@ def load_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None
 
     Args:
         source: one problem (a file, the id of a shipped one, a dictionary, a loaded one); a folder, whose `.toml` and
-            `.json` files are taken in the order of their names; a `.jsonl` file with a problem a line, or a `.json`
-            file with a list of them; or several of these.
+            `.json` files are taken in the order of their names, or if it has none those of its folders, as
+            `prism generate` writes them; a `.jsonl` file with a problem a line, or a `.json` file with a list of them;
+            or several of these.
         macros: for all that is loaded here, as of `load_problem`.
 
     Errors:
@@ -124,10 +125,11 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
             )
 
 
-def _problems_in_path(path: Path) -> Iterator[_Entry]:
+def _problems_in_path(path: Path, *, is_nested: bool = False) -> Iterator[_Entry]:
     """Yield (name for messages, unloaded problem or the error of what cannot be read, folder) for a file or folder.
 
-    Names are `set.jsonl:3`, `set.json[2]`, or a path.
+    Names are `set.jsonl:3`, `set.json[2]`, or a path. Of a folder without problem files those of its folders are taken,
+    unless `is_nested`: it is one of these itself.
     """
     try:
         listed = sorted(path.iterdir()) if path.is_dir() else None
@@ -137,9 +139,10 @@ def _problems_in_path(path: Path) -> Iterator[_Entry]:
         yield str(path), DataFileError(str(path), (why_failed(error),)), None
         return
     if listed is not None:
-        for each in listed:
-            if each.suffix in _SUFFIXES and not each.name.endswith(".schema.json"):
-                yield from _problems_in_path(each)
+        files = [each for each in listed if each.suffix in _SUFFIXES and not each.name.endswith(".schema.json")]
+        folders = [each for each in listed if each.is_dir() and not each.name.startswith(".")]
+        for each in files or (() if is_nested else folders):
+            yield from _problems_in_path(each, is_nested=True)
     elif text and path.suffix == ".jsonl":  # a string may hold other line ends than this one
         for n, line in enumerate(text.split("\n"), start=1):
             if line.strip():

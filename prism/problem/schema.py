@@ -170,6 +170,24 @@ class Difficulty:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateOrigin:
+    """Which template a generated problem was made from, as its `metadata.template` says; empty texts where it does not.
+
+    Attributes:
+        id: of the template.
+        variant: `original`, `perturbed`, `knowledge` or `abstract`.
+        pair: shared by the variants with the same values: id and seed.
+        seed, case: that it was drawn with, and the regime that holds.
+    """
+
+    id: str
+    variant: str = ""
+    pair: str = ""
+    seed: str = ""
+    case: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A checked problem.
 
@@ -191,6 +209,7 @@ class Problem:
         images: its figures, in file order; no grade looks at them.
         has_answers_alone: its nodes are recorded answers and nothing else, as `metadata.dag = "answer"` says, so that
             its score is one of final answers.
+        template: what it was generated from; None of a problem that was not generated.
     """
 
     id: str
@@ -213,6 +232,7 @@ class Problem:
     alternatives: tuple[Problem, ...] = ()
     images: tuple[ProblemImage, ...] = ()
     has_answers_alone: bool = False
+    template: TemplateOrigin | None = None
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
@@ -323,6 +343,7 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
     if dag is None:
         return None
     report.warnings += _warnings_of_edges(dag)
+    metadata = kept if isinstance(kept := data.get("metadata"), Mapping) else {}
     problem = Problem(
         id=name,
         title=texts["title"],
@@ -341,7 +362,8 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
         warnings=(),
         subtopic=texts["subtopic"],
         images=images,
-        has_answers_alone=isinstance(kept := data.get("metadata"), Mapping) and kept.get("dag") == ANSWER,
+        has_answers_alone=metadata.get("dag") == ANSWER,
+        template=_template_origin(metadata.get("template")),
     )
     alternatives = [
         _alternative(problem, other, nodes, dag, declared, text)
@@ -349,6 +371,15 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
         if dag is not None
     ]
     return replace(problem, warnings=tuple(report.warnings), alternatives=tuple(alternatives))
+
+
+def _template_origin(given: object) -> TemplateOrigin | None:
+    """Read `metadata.template`, which a file may use as it likes: what is no text or whole number is absent."""
+    if not isinstance(given, Mapping):
+        return None
+    texts = {key: str(value) for key, value in given.items() if isinstance(value, str) or is_integer(value)}
+    names = ("id", "variant", "pair", "seed", "case")
+    return TemplateOrigin(*(texts.get(name, "") for name in names)) if texts.get("id") else None
 
 
 def _warnings_of_edges(dag: ReferenceDag) -> list[str]:

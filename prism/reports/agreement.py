@@ -40,6 +40,7 @@ REASONS = {
     "too_many_values": "more distinct ratings than this coefficient is computed for",
     "negative_values": "the ratio metric needs ratings that are not negative",
     "one_problem": "all items are of one problem, so that there is nothing to draw from",
+    "one_template": "all items are of one template, so that there is nothing to draw from",
     "too_few_rollouts": "no model has as many scored rollouts of a problem",
     "not_known": "no scored rollout says it",
     "undefined_in_samples": "undefined in more than half of the bootstrap samples",

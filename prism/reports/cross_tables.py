@@ -2,8 +2,9 @@
 
 A field is what `prism run --keep` copied beside a grade, or what the row or its problem says. A figure is a mean over
 the rollouts of a cell, or over its pairs of model and problem (pass@k), with an interval by a bootstrap over its
-problems. A rollout on which the grader failed is counted as unscored and enters no figure, the time and the length that
-it took included: a table has one set of rollouts.
+problems, or where these are variants of templates over the templates, each with all of its problems. A rollout on which
+the grader failed is counted as unscored and enters no figure, the time and the length that it took included: a table
+has one set of rollouts.
 
 Refused: a formula language for figures, and filters: rows are JSON Lines, and jq or pandas select them.
 """
@@ -19,10 +20,11 @@ from itertools import product
 from typing import Any
 
 from prism.errors import PrismError
+from prism.generation.template import VARIANTS
 from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import Estimate
 from prism.reports.passes import MAX_K, OF_SAMPLES, sample_values, samples
-from prism.reports.report_rows import NOT_SAID, UNRATED, ReportRow, estimate_to_dict, problem_mean
+from prism.reports.report_rows import NOT_SAID, UNRATED, ReportRow, estimate_to_dict, problem_mean, templates_by_problem
 from prism.reports.table_formats import Cell, Column, DataTable, Kind, with_intervals
 from prism.runs.records import ABSENT, at_path
 
@@ -39,8 +41,8 @@ TIME_FIELDS = ("time", "seconds", "latency", "duration", "elapsed", "response_ti
 _MAX_CELLS = 20_000  # of a table: more cells than this nobody reads, and all of them are in memory
 _ALL = "all"
 _LARGEST = 1e300  # of a kept number: sums of larger ones would overflow
-_SCALES = (("easy", "medium", "hard"), ("none", "minimal", "low", "medium", "high", "xhigh", "max"))
-"""Names with an order of their own, such as levels of difficulty and of effort."""
+_SCALES = (("easy", "medium", "hard"), ("none", "minimal", "low", "medium", "high", "xhigh", "max"), VARIANTS)
+"""Names with an order of their own, such as levels of difficulty and of effort, and variants of generated problems."""
 
 _SAMPLE_NAME = re.compile(r"(pass@|pass\^|best@)(\d{1,5})", re.ASCII)
 Key = tuple[str | None, ...]
@@ -80,6 +82,7 @@ class Measure:
         is_share: lies in [0, 1].
         digits: decimals that people are shown.
         k: rollouts that a pair of model and problem needs, for figures of several rollouts; else 0.
+        is_of_steps: counts steps, so that steps told in a problem's text raise it.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Measure:
     is_share: bool = True
     digits: int = 3
     k: int = 0
+    is_of_steps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,7 @@ class CrossTable:
         cells: by both keys; none where there is no rollout.
         row_problems: number of problems of each row.
         notes: what has to be said below it.
+        has_templates: some problems are variants of templates, which intervals draw as wholes.
     """
 
     crossing: Crossing
@@ -128,6 +133,7 @@ class CrossTable:
     cells: Mapping[tuple[Key, Key], CrossCell]
     row_problems: tuple[int, ...]
     notes: tuple[str, ...]
+    has_templates: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cells as plain values for JSON; null stands for all values of a field."""
@@ -137,6 +143,7 @@ class CrossTable:
         return {
             "by": list(self.crossing.by), "across": list(self.crossing.across),
             "measures": [one.name for one in self.measures],
+            "clusters": "template" if self.has_templates else "problem_id",
             "cells": [
                 {
                     "values": dict(zip(fields, (*cell.by, *cell.across), strict=True)), "problems": cell.n_problem,
@@ -156,6 +163,7 @@ _OF_ROW: Mapping[str, Callable[[ReportRow], object]] = {
     "status": lambda row: row.grade.status,
     "alternative": lambda row: row.grade.alternative or None,
 }
+_OF_TEMPLATE = ("id", "variant", "pair", "seed", "case")
 _OF_PROBLEM: Mapping[str, Callable[[ReportRow], object]] = {
     "domain": lambda row: row.problem and row.problem.domain,
     "difficulty": lambda row: row.problem and (row.problem.difficulty.level or UNRATED),
@@ -164,6 +172,12 @@ _OF_PROBLEM: Mapping[str, Callable[[ReportRow], object]] = {
     "C1": lambda row: row.problem and row.problem.difficulty.concepts,
     "C2": lambda row: row.problem and row.problem.difficulty.computation,
     "C3": lambda row: row.problem and row.problem.difficulty.structure,
+    **{
+        "template" if name == "id" else name: lambda row, name=name: (  # type: ignore[misc]
+            row.problem and row.problem.template and getattr(row.problem.template, name)
+        )
+        for name in _OF_TEMPLATE
+    },
 }
 
 
@@ -229,7 +243,14 @@ def _sorted_values(values: Iterable[str]) -> list[str]:
 # Figures. -------------------------------------------------------------------------------------------------------
 
 _OF_GRADE: Mapping[str, Measure] = {
-    name: Measure(name, head, lambda rows, value_of=value_of: _values(rows, value_of), is_share, digits)  # type: ignore[misc]
+    name: Measure(
+        name,
+        head,
+        lambda rows, value_of=value_of: _values(rows, value_of),  # type: ignore[misc]
+        is_share,
+        digits,
+        is_of_steps=name in ("score", "score_strict", "share_by_closure"),
+    )
     for name, head, value_of, is_share, digits in (
         ("score", "step-level", lambda row: row.grade.score if row.is_in_scores else None, True, 3),
         ("final", "final", lambda row: float(row.grade.final_correct), True, 3),
@@ -285,7 +306,7 @@ def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
         kind, k = several[1], int(several[2])
         if not 1 <= k <= MAX_K:
             raise PrismError(f"{name}: k goes from 1 to {MAX_K}")
-        return Measure(name, name, lambda rows: sample_values(kind, k, rows), k=k)
+        return Measure(name, name, lambda rows: sample_values(kind, k, rows), k=k, is_of_steps=kind == "best@")
     policy = name.removeprefix("policies.")
     if any(policy in row.grade.policies for row in rows):
         is_of_steps = policy != "final"
@@ -294,6 +315,7 @@ def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
             lambda rows: _values(
                 (row for row in rows if row.is_in_scores or not is_of_steps), lambda row: row.grade.policies.get(policy)
             ),
+            is_of_steps=is_of_steps,
         )  # fmt: skip
     usual, digits = _USUAL.get(name, ((), 2))
     field = usual_field((name.removeprefix("meta."), *usual), rows)
@@ -328,19 +350,20 @@ def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: in
     parted: dict[tuple[Key, Key], list[ReportRow]] = defaultdict(list)
     for row in rows:
         key, other = (tuple(read(row) for read in each if read) for each in (readers, others))
-        for pair in product(_with_totals(key, crossing), _with_totals(other, crossing)):
+        for pair in product(with_totals(key, crossing), with_totals(other, crossing)):
             parted[pair].append(row)
     if len(parted) > _MAX_CELLS:
         raise PrismError(f"--by: {len(parted)} cells, of which at most {_MAX_CELLS} are made; name other fields")
     figures = tuple(measure for measure in measures if measure)
     cells = {pair: _cell(pair, own, figures, replicates) for pair, own in parted.items()}
-    row_keys, column_keys = (_sorted_keys({pair[side] for pair in cells}) for side in (0, 1))
+    row_keys, column_keys = (sorted_keys({pair[side] for pair in cells}) for side in (0, 1))
     in_row: dict[Key, set[str]] = defaultdict(set)
     for (key, _), own in parted.items():
         in_row[key] |= {row.grade.problem_id for row in own}
     return CrossTable(
         crossing, figures, row_keys, column_keys, cells, tuple(len(in_row[key]) for key in row_keys),
         tuple(_notes(rows, figures, [own for pair, own in parted.items() if None not in (*pair[0], *pair[1])])),
+        has_templates=bool(templates_by_problem(rows)),
     )  # fmt: skip
 
 
@@ -353,13 +376,13 @@ def _or_fault(find: Callable[..., Any], name: str, rows: Sequence[ReportRow], fa
         return None
 
 
-def _with_totals(key: Key, crossing: Crossing) -> list[Key]:
+def with_totals(key: Key, crossing: Crossing) -> list[Key]:
     """Return a key, and if totals are asked for the keys in which its last values, one after another, stand for all."""
     n = len(key) if crossing.has_totals else 0
     return [key, *(key[: len(key) - k] + (None,) * k for k in range(1, n + 1))]
 
 
-def _sorted_keys(keys: Iterable[Key]) -> tuple[Key, ...]:
+def sorted_keys(keys: Iterable[Key]) -> tuple[Key, ...]:
     """Sort keys value by value, as `_sorted_values` does; what stands for all comes last."""
     found = list(keys)
     orders = []
@@ -384,7 +407,7 @@ def _cell(pair: tuple[Key, Key], rows: Sequence[ReportRow], measures: Iterable[M
 
 def _estimate(measure: Measure, scored: Sequence[ReportRow], replicates: int) -> Estimate:
     """Estimate a figure; where rollouts have scores and not what the figure needs, its reason says so."""
-    found = problem_mean(measure.values(scored), replicates=replicates)
+    found = problem_mean(measure.values(scored), replicates=replicates, templates=templates_by_problem(scored))
     if found.value is None and scored:
         return replace(found, reason="too_few_rollouts" if measure.k else "not_known")
     return found
@@ -413,6 +436,9 @@ def cross_data_table(found: CrossTable) -> DataTable:
     """Lay a crossed table out: fields, counts, then the figures, under a head for each value of `across`."""
     crossing = found.crossing
     intervals = crossing.has_intervals if crossing.has_intervals is not None else not crossing.across
+    notes = found.notes
+    if intervals and found.has_templates:
+        notes = ("Intervals draw the problems of a template together.", *notes)
     keys = [Column(name) for name in crossing.by]
     counts = ["problems"] if crossing.across else ["problems", "rollouts"]
     columns = [*keys, *(Column(name, Kind.COUNT) for name in counts)]
@@ -420,8 +446,7 @@ def cross_data_table(found: CrossTable) -> DataTable:
         columns += _measure_columns(found, _key_text(column), intervals=intervals)
     rows = []
     for key, n_problem in zip(found.rows, found.row_problems, strict=True):
-        cells: list[Cell] = [_ALL if value is None else value for value in key]
-        cells.append(n_problem)
+        cells: list[Cell] = [*key_cells(key), n_problem]
         cells += [] if crossing.across else [found.cells[key, ()].n]
         for column in found.columns:
             cell = found.cells.get((key, column))
@@ -430,7 +455,12 @@ def cross_data_table(found: CrossTable) -> DataTable:
         rows.append(tuple(cells))
     by, across = (in_words(names) for names in (crossing.by, crossing.across))
     title = f"By {by}, across {across}" if across else f"By {by}"
-    return DataTable("crossed", title, tuple(columns), tuple(rows), n_keys=len(keys), notes=found.notes)
+    return DataTable("crossed", title, tuple(columns), tuple(rows), n_keys=len(keys), notes=notes)
+
+
+def key_cells(key: Key) -> tuple[str, ...]:
+    """Return the cells of a key: its values, `all` for a total."""
+    return tuple(_ALL if value is None else value for value in key)
 
 
 def _measure_columns(found: CrossTable, group: str, *, intervals: bool) -> list[Column]:

@@ -14,8 +14,9 @@ import numpy as np
 
 from prism.diagnosis.findings import Diagnosis
 from prism.errors import DataFileError, PrismError
+from prism.generation.template import VARIANTS
 from prism.grading.result import Grade
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, TemplateOrigin
 from prism.reports.agreement import Estimate, mean_estimate
 from prism.runs.score_files import grade_of
 
@@ -69,6 +70,24 @@ class ReportRow:
         return self.problem is not None and self.problem.has_answers_alone
 
 
+def template_of(row: ReportRow) -> TemplateOrigin | None:
+    """Return which variant of which template the problem of a row is; None of any other problem.
+
+    The problem says it, else the kept fields `template`, `variant` and `pair` together.
+    """
+    if row.problem is not None:
+        found = row.problem.template
+    else:
+        kept = [row.kept.get(name) for name in ("template", "variant", "pair")]
+        found = TemplateOrigin(*map(str, kept)) if all(isinstance(each, str) and each for each in kept) else None
+    return found if found is not None and found.variant in VARIANTS and found.pair else None
+
+
+def templates_by_problem(rows: Iterable[ReportRow]) -> dict[str, str]:
+    """Return the template of each problem that is a variant of one, by problem id."""
+    return {row.grade.problem_id: origin.id for row in rows if (origin := template_of(row)) is not None}
+
+
 def with_answers_apart(rows: Sequence[ReportRow]) -> tuple[ReportRow, ...]:
     """Return the rows, those of problems of answers alone kept out of mean scores if there are others beside them."""
     is_mixed = any(row.is_of_answers_alone for row in rows) and not all(row.is_of_answers_alone for row in rows)
@@ -105,9 +124,19 @@ def estimate_to_dict(found: Estimate) -> dict[str, Any]:
     return {**rounded, "n": found.n, "reason": found.reason or None}
 
 
-def problem_mean(values: Iterable[tuple[str, float]], *, replicates: int) -> Estimate:
-    """Estimate the mean of values, each behind the id of its problem; problems are what the bootstrap draws."""
+def problem_mean(
+    values: Iterable[tuple[str, float]], *, replicates: int, templates: Mapping[str, str] | None = None
+) -> Estimate:
+    """Estimate the mean of values, each behind the id of its problem; problems are what the bootstrap draws.
+
+    Args:
+        templates: by problem id, of generated problems; those of one template are drawn together.
+    """
     pairs = list(values)
-    numbers = {name: k for k, name in enumerate(sorted({name for name, _ in pairs}))}
-    clusters = np.array([numbers[name] for name, _ in pairs], dtype=np.int64)
-    return mean_estimate(np.array([value for _, value in pairs], dtype=np.float64), clusters, replicates=replicates)
+    drawn_with = [("template", templates[name]) if templates and name in templates else ("", name) for name, _ in pairs]
+    numbers = {each: k for k, each in enumerate(sorted(set(drawn_with)))}
+    clusters = np.array([numbers[each] for each in drawn_with], dtype=np.int64)
+    found = mean_estimate(np.array([value for _, value in pairs], dtype=np.float64), clusters, replicates=replicates)
+    if found.reason == "one_problem" and drawn_with[0][0]:
+        return replace(found, reason="one_template")
+    return found

@@ -21,6 +21,7 @@ from prism.reports.ratings import UNALIGNED, Agreement, RaterPair
 from prism.reports.report_rows import UNFIT
 from prism.reports.summary import BINS, Group, Report, missed_nodes, reason_text
 from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns, with_intervals
+from prism.reports.variant_differences import variant_table
 
 Part = DataTable | str
 
@@ -31,7 +32,7 @@ _SHOWN_REASON = 160  # characters of what a rater said
 def report_parts(found: Report) -> list[Part]:
     """Return the tables and lines that show a report: groups, problems, missed nodes, formulas, judges."""
     parts: list[Part] = [*_group_tables(found)]
-    parts += [cross_data_table(found.crossed)] if found.crossed else []
+    parts += crossed_tables(found)
     parts.append(
         DataTable("scores", "Rollouts by score", tuple(Column(name, Kind.COUNT) for name in BINS),
                   (found.overall.bins,))
@@ -131,6 +132,12 @@ def _missed_parts(found: Report) -> list[Part]:
     table = DataTable("missed-nodes", "Nodes that most rollouts miss", tuple(columns), tuple(rows))
     told = "Formulas of nodes, domains and difficulty are not shown: no --problems were named, or none fits the rows."
     return [table, *([] if has_formulas else [told, ""])]
+
+
+def crossed_tables(found: Report) -> list[DataTable]:
+    """Return the table that was asked for, and of variants of generated problems their paired differences."""
+    tables = [cross_data_table(found.crossed)] if found.crossed else []
+    return [*tables, *([variant_table(found.variants)] if found.variants else [])]
 
 
 def samples_table(samples: Sequence[SampleFigures]) -> DataTable:

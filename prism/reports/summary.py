@@ -45,6 +45,7 @@ from prism.reports.report_rows import (
     read_report_rows,
     with_answers_apart,
 )
+from prism.reports.variant_differences import VariantDifferences, variant_differences
 from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
 from prism.runs.score_files import score_rows
@@ -183,6 +184,7 @@ class Report:
         lengths: scores against the length of solutions; None where no length is known.
         errors: what went wrong, by model.
         crossed: the table that was asked for; None if none was.
+        variants: its paired differences between variants of generated problems; None where it has none.
     """
 
     sha256: str
@@ -208,6 +210,7 @@ class Report:
     lengths: LengthFigures | None = None
     errors: tuple[ErrorCounts, ...] = ()
     crossed: CrossTable | None = None
+    variants: VariantDifferences | None = None
     rows: tuple[ReportRow, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -232,6 +235,7 @@ class Report:
             "by_length": None if self.lengths is None else self.lengths.to_dict(),
             "errors_by_model": [each.to_dict() for each in self.errors],
             "crossed": None if self.crossed is None else self.crossed.to_dict(),
+            "variant_differences": None if self.variants is None else self.variants.to_dict(),
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
             "against_rules": [
                 {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.judge_comparisons
@@ -304,12 +308,14 @@ def build_report(
     panelled = rating_table(results, judges, mapping=mapping, scale=scale) if judges and rows else None
     agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
     found = _compute_report(results, raw, fitted, replicates)
+    crossed = None if crossing is None else cross_table(fitted, crossing, replicates=replicates)
     return replace(
         found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
         judge_comparisons=_compare_judges(panelled), first_wrong=_count_first_wrong(fitted) if diagnosed else None,
         samples=sample_figures(fitted, replicates=replicates), lengths=length_figures(fitted, replicates=replicates),
         errors=errors_by_model(fitted),
-        crossed=None if crossing is None else cross_table(fitted, crossing, replicates=replicates),
+        crossed=crossed,
+        variants=None if crossed is None else variant_differences(fitted, crossed, replicates=replicates),
     )  # fmt: skip
 
 

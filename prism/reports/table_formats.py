@@ -28,8 +28,8 @@ from prism.reports.html.markup import visible
 
 FILE_DIGITS = 4  # decimals of a number for a program, so that the last one does not depend on the machine
 _NOTHING = "–"  # of a cell without a value
-_SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score", "too_few_rollouts": "too few rollouts",
-                  "not_known": "not known"}  # fmt: skip
+_SHORT_REASONS = {"one_problem": "one problem", "one_template": "one template", "no_items": "no score",
+                  "too_few_rollouts": "too few rollouts", "not_known": "not known"}  # fmt: skip
 
 
 class Kind(StrEnum):

@@ -110,3 +110,15 @@ def test_a_set_with_faults_tells_all_of_them(tmp_path: Path) -> None:
 def test_a_subtopic_is_read() -> None:
     assert prism.load_problem(FAN).subtopic == "Rigid Bodies"
     assert prism.load_problem(CHAIN).subtopic == ""
+
+
+def test_a_folder_without_problems_has_those_of_its_folders(tmp_path: Path) -> None:
+    for name in ("a/x.json", "b/y.json", "b/deeper/z.json", ".hidden/h.json"):
+        path = tmp_path / "set" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**CHAIN, "id": path.stem}), encoding="utf-8")
+    assert list(load_problems(tmp_path / "set")) == ["x", "y"]
+    with pytest.raises(prism.PrismError, match="no problem file here"):
+        load_problems(tmp_path)  # one folder further up
+    (tmp_path / "set" / "own.json").write_text(json.dumps(OTHER), encoding="utf-8")
+    assert list(load_problems(tmp_path / "set")) == [OTHER["id"]]

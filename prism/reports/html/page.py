@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from prism.grading.result import FLAGS, Grade
 from prism.reports.agreement import Estimate
-from prism.reports.cross_tables import cross_data_table
 from prism.reports.html import svg
 from prism.reports.html.figures import ImageRoom
 from prism.reports.html.filters import make_filters
@@ -29,7 +28,7 @@ from prism.reports.html.problem_section import ProblemSection, anchor_of, make_p
 from prism.reports.html.rendering import environment, macro
 from prism.reports.html.rollout_section import Statement, joined_pieces, reference_formulas
 from prism.reports.report_rows import UNFIT
-from prism.reports.report_tables import error_tables, lengths_table, samples_table
+from prism.reports.report_tables import crossed_tables, error_tables, lengths_table, samples_table
 from prism.reports.summary import BINS, Group, NodeCount, Report, missed_nodes, reason_text
 from prism.reports.table_formats import DataTable, in_percent
 
@@ -163,7 +162,7 @@ def _template_values(found: Report, sections: Sequence[ProblemSection]) -> dict[
 def _tables(found: Report) -> dict[str, list[DataTable]]:
     """Return the tables that the page shows as the terminal does, by where they stand, with shares in per cent."""
     tables = {
-        "crossed": [cross_data_table(found.crossed)] if found.crossed else [],
+        "crossed": crossed_tables(found),
         "samples": [samples_table(found.samples)] if found.samples else [],
         "lengths": [lengths_table(found.lengths)] if found.lengths else [],
         "errors": error_tables(found),

@@ -226,20 +226,20 @@ def variant_table(found: VariantDifferences) -> DataTable:
         *map(Column, found.fields), Column("difference"), Column("figure"), Column("n", Kind.COUNT),
         Column("mean", Kind.VALUE, is_share=is_share, is_signed=True),
         Column("interval", Kind.INTERVAL, is_share=is_share, is_signed=True),
-        Column("templates", Kind.COUNT), Column("above", Kind.COUNT), Column("below", Kind.COUNT),
-        Column("p", Kind.P_VALUE),
+        *(Column(head, Kind.COUNT) for head in ("above", "below", "equal")), Column("p", Kind.P_VALUE),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            *key_cells(one.key), str(one.contrast), one.measure.head, one.mean.n,
-            *with_intervals(one.mean), one.n_template, one.n_above, one.n_below, one.p,
+            *key_cells(one.key), str(one.contrast), one.measure.name, one.mean.n,
+            *with_intervals(one.mean), one.n_above, one.n_below, one.n_template - one.n_above - one.n_below, one.p,
         )
         for one in found.differences
     )  # fmt: skip
     pairs = {one.contrast.paired_by for one in found.differences}
     kinds = {"template": f"templates, of {CONTRASTS[0]}", "pair": "pairs with the same values, of the others"}
     counted = "; ".join(text for kind, text in kinds.items() if kind in pairs)
-    notes = [f"n: {counted}. Intervals draw templates. p: sign test of the templates above and below 0, exact."]
+    signs = "above, below, equal: templates by the sign of their mean difference; p: sign test of these"
+    notes = [f"n: {counted}. Intervals draw templates; {signs}."]
     if found.n_left_out:
         notes.append(f"{count_of(found.n_left_out, 'rollout')} of problems that are no variant of a template left out.")
     return DataTable(

@@ -228,13 +228,11 @@ def test_the_table_stands_in_every_format(generated):
     rows = list(csv.DictReader(io.StringIO(told(generated, *words, "csv"))))
     assert len(rows) == 8
     assert {key: rows[4][key] for key in ("model", "difference", "figure", "n", "mean", "mean low", "above", "p")} == {
-        "model": "remembers", "difference": "original - perturbed", "figure": "step-level", "n": "2", "mean": "0.45",
+        "model": "remembers", "difference": "original - perturbed", "figure": "score", "n": "2", "mean": "0.45",
         "mean low": "0.4", "above": "2", "p": "0.5",
     }  # fmt: skip
-    assert r"| remembers | original \- perturbed | step\-level | 2 | +0.450 |" in told(generated, *words, "markdown")
-    assert r"remembers & original - perturbed & step-level & 2 & $+45.00$ &" in told(
-        generated, *words, "latex", "--percent"
-    )
+    assert r"| remembers | original \- perturbed | score | 2 | +0.450 |" in told(generated, *words, "markdown")
+    assert r"remembers & original - perturbed & score & 2 & $+45.00$ &" in told(generated, *words, "latex", "--percent")
     shown = told(generated, "--by", "model,variant")
     assert shown.index("By model and variant") < shown.index("Paired differences between variants")
     page = generated / "page.html"

@@ -153,7 +153,7 @@ def load_problem_or_exit(name: str, macros: str = "") -> Problem:
 
 def files_to_lint(names: Sequence[str]) -> list[str]:
     """Return the names with those of folders replaced by their problem files; exits with code 3 if one has none."""
-    from prism.problem.collection import ENDINGS
+    from prism.problem.collection import ENDINGS, problem_files
     from prism.problem.source import problem_path
 
     found: list[str] = []
@@ -161,8 +161,7 @@ def files_to_lint(names: Sequence[str]) -> list[str]:
         if unknown_name(name) or not problem_path(name).is_dir():
             found.append(name)
             continue
-        inside = sorted(path for path in Path(name).iterdir() if path.suffix in ENDINGS)
-        if not (files := [str(path) for path in inside if not path.name.endswith(".schema.json")]):
+        if not (files := [str(path) for path in problem_files(Path(name), ENDINGS)]):
             fail(f"{name}: no problem file in this folder; expected .toml or .json")
         found += files
     return found

@@ -125,24 +125,36 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
             )
 
 
-def _problems_in_path(path: Path, *, is_nested: bool = False) -> Iterator[_Entry]:
+def problem_files(folder: Path, endings: tuple[str, ...] = _SUFFIXES) -> list[Path]:
+    """List the problem files in a folder by name; if it has none, those in its folders, the hidden ones left out.
+
+    Errors:
+        OSError: a folder cannot be read.
+    """
+
+    def own(listed: Iterable[Path]) -> list[Path]:
+        return [each for each in listed if each.suffix in endings and not each.name.endswith(".schema.json")]
+
+    listed = sorted(folder.iterdir())
+    inner = (each for each in listed if each.is_dir() and not each.name.startswith("."))
+    return own(listed) or [each for one in inner for each in own(sorted(one.iterdir()))]
+
+
+def _problems_in_path(path: Path) -> Iterator[_Entry]:
     """Yield (name for messages, unloaded problem or the error of what cannot be read, folder) for a file or folder.
 
-    Names are `set.jsonl:3`, `set.json[2]`, or a path. Of a folder without problem files those of its folders are taken,
-    unless `is_nested`: it is one of these itself.
+    Names are `set.jsonl:3`, `set.json[2]`, or a path.
     """
     try:
-        listed = sorted(path.iterdir()) if path.is_dir() else None
+        listed = problem_files(path) if path.is_dir() else None
         text = _set_text(path) if listed is None else ""
         entries = parse_json(text, constant=refuse_constant) if text and path.suffix == ".json" else []
     except (OSError, PrismError) as error:
         yield str(path), DataFileError(str(path), (why_failed(error),)), None
         return
     if listed is not None:
-        files = [each for each in listed if each.suffix in _SUFFIXES and not each.name.endswith(".schema.json")]
-        folders = [each for each in listed if each.is_dir() and not each.name.startswith(".")]
-        for each in files or (() if is_nested else folders):
-            yield from _problems_in_path(each, is_nested=True)
+        for each in listed:
+            yield from _problems_in_path(each)
     elif text and path.suffix == ".jsonl":  # a string may hold other line ends than this one
         for n, line in enumerate(text.split("\n"), start=1):
             if line.strip():

@@ -118,6 +118,7 @@ def test_a_folder_without_problems_has_those_of_its_folders(tmp_path: Path) -> N
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**CHAIN, "id": path.stem}), encoding="utf-8")
     assert list(load_problems(tmp_path / "set")) == ["x", "y"]
+    assert "2 files:" in run.invoke(app, ["lint", str(tmp_path / "set")]).output
     with pytest.raises(prism.PrismError, match="no problem file here"):
         load_problems(tmp_path)  # one folder further up
     (tmp_path / "set" / "own.json").write_text(json.dumps(OTHER), encoding="utf-8")

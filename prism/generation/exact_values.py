@@ -25,7 +25,7 @@ Value = Any
 """A `Fraction`, or an `arb` of python-flint; None where a value is undefined."""
 
 _MAX_BITS = 4096  # of an exact number; a longer one becomes a ball
-_MAX_POWER = 64  # exponent up to which a power is multiplied out exactly
+MAX_POWER = 64  # exponent up to which a power is multiplied out exactly
 _LEAST_PLAIN = -4  # power of ten of the leading digit, from which on a number is written without a power of ten
 _SAME = 10**-25  # relative difference below which two values that were computed on two ways are one
 _EVALUATED = frozenset((
@@ -122,13 +122,13 @@ def _power(args: list[Value]) -> Value:
     """Return a^b, exactly for fractions to whole powers and for roots that are rational."""
     base, exponent = args
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):
-        if exponent.denominator == 1 and abs(exponent) <= _MAX_POWER:
+        if exponent.denominator == 1 and abs(exponent) <= MAX_POWER:
             return None if not base and exponent <= 0 else _checked(base ** int(exponent))
-        if exponent.denominator == 2 and abs(exponent) <= _MAX_POWER and base > 0:
+        if exponent.denominator == 2 and abs(exponent) <= MAX_POWER and base > 0:
             root = _square_root(base)
             if isinstance(root, Fraction):
                 return _checked(root ** int(2 * exponent))
-    if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= _MAX_POWER:
+    if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= MAX_POWER:
         is_undefined = exponent < 0 and base.contains(0)
         return None if is_undefined else _checked(base ** int(exponent))
     first, second = as_ball(base), as_ball(exponent)

@@ -58,7 +58,7 @@ def _changed_formula(case: PreparedCase, node: PreparedNode, kind: str) -> Chang
             continue
         relations = relations_of(changed, node.own_index)
         others = [each for other in case.nodes for each in (relations if other is node else other.relations)]
-        steps = plan_steps(others, known, wanted, case.signed)
+        steps = plan_steps(others, known, wanted, case.signed, case.domains)
         if steps is not None and relations:
             return ChangedFormula(write(changed), renamed_latex(case, changed), relations, steps)
     return None

@@ -3,8 +3,8 @@
 A template is solved once, and evaluated for every seed. So what a number is worked out by is an expression, or two of
 which the admissible one is taken: the positive root, unless a symbol may be negative.
 
-Refused: a root-finder for each seed. It would be slower by a hundred times, and of the roots that it finds a physicist
-has to choose one; who writes a template writes such a formula solved for its quantity.
+An equation without a closed form here is left to `root_search`, which is slower by hundreds of times for each seed.
+Refused: cubic and quartic formulas, whose three real roots need complex numbers on the way.
 """
 
 from __future__ import annotations

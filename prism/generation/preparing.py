@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from prism.algebra.expr import Formula, number, substituted, symbol, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, number, substituted, symbol, symbols_of, walk
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.errors import DataFileError
 from prism.generation.exact_values import Value, compares, digits, figures_of
 from prism.generation.loading import TemplateSource, load_template
+from prism.generation.root_search import Interval
 from prism.generation.solving import (
+    Ambiguous,
+    Domains,
     Relation,
     Step,
     Unsolved,
@@ -37,7 +40,7 @@ from prism.inputs import did_you_mean
 from prism.latex import write
 from prism.physics.context import Context, constant_readings, may_be_constant, parse
 from prism.physics.dimensions import Inconsistent, dimension_of, dimension_text
-from prism.physics.tables import DIMENSIONLESS, Dimension
+from prism.physics.tables import DIMENSIONLESS, Dimension, Unit
 from prism.problem.dag import ReferenceDag, ancestor_closure
 from prism.problem.schema import Problem, load_problem
 
@@ -102,6 +105,7 @@ class PreparedCase:
         told_bare: of those that `abstract` tells, where no physics says the rest: with them every final answer
             follows; None if it does not with all formulas that are no final answers.
         signed: symbols that may be negative.
+        domains: in which roots are looked for, if a step is the root of an equation; None if all are closed forms.
         dimensions: of symbols by name, as far as they are known.
         renamed: name of each symbol in the variant `abstract`, by its own.
         changed: formulas with a fault that were planned before, by (index, kind).
@@ -118,6 +122,7 @@ class PreparedCase:
     told: tuple[int, ...]
     told_bare: tuple[int, ...] | None
     signed: frozenset[str]
+    domains: Domains | None
     dimensions: Mapping[str, Dimension]
     renamed: Mapping[str, str]
     changed: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -203,6 +208,7 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
     )
     if steps is None:
         return None
+    domains = _domains(problem.context) if any(step.equation for step in steps) else None
     dimensions = _known_dimensions(template, problem.context, constants)
     faults += _dimension_faults(nodes, steps, dimensions)
     faults += _condition_faults(checked, dimensions)
@@ -218,13 +224,17 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
     told = tuple(node.index for node in nodes if node.own_index in named)
     return PreparedCase(
         case, nodes, problem.dag, problem.context, constants, checked, steps, beside, told,
-        _told_bare(nodes, told, {*known, *constants}, signed), signed, dimensions,
+        _told_bare(nodes, told, {*known, *constants}, signed, domains), signed, domains, dimensions,
         _renamed(template, nodes, constants),
     )  # fmt: skip
 
 
 def _told_bare(
-    nodes: Sequence[PreparedNode], told: Sequence[int], known: set[str], signed: frozenset[str]
+    nodes: Sequence[PreparedNode],
+    told: Sequence[int],
+    known: set[str],
+    signed: frozenset[str],
+    domains: Domains | None,
 ) -> tuple[int, ...] | None:
     """Return the told nodes, and of the further formulas the fewest with which all final answers follow.
 
@@ -237,7 +247,7 @@ def _told_bare(
     def follow(several: Sequence[PreparedNode]) -> bool:
         """Return True if the final answers follow from these nodes."""
         relations = [each for node in several for each in node.relations]
-        return plan_steps(relations, known, wanted - known, signed) is not None
+        return plan_steps(relations, known, wanted - known, signed, domains) is not None
 
     kept = [node for node in nodes if node.index in told or (node.relations and not node.is_final)]
     if not follow(kept):
@@ -357,6 +367,12 @@ def _signed_names(template: Template, problem: Problem) -> frozenset[str]:
     return frozenset(declared | drawn)
 
 
+def _domains(context: Context) -> dict[str, Interval]:
+    """Return the lowest and highest value of each symbol for which the author declares them."""
+    declared = {name: each.domain for name, each in context.symbols.items() if each.domain is not None}
+    return {name: (Fraction(str(low)), Fraction(str(high))) for name, (low, high) in declared.items()}
+
+
 def _constants(
     nodes: Sequence[PreparedNode],
     checked: Sequence[tuple[Condition, tuple[Relation, ...]]],
@@ -406,13 +422,14 @@ def _checked_plan(
 ) -> tuple[Step, ...] | None:
     """Return the steps for all wanted symbols; None, with a fault for each that nothing determines."""
     every = [each for node in nodes for each in node.relations]
+    domains = _domains(problem.context)
     before = len(faults)
     for node in nodes:
         if node.number is None or node.asked.name in known:
             continue
         ancestors = ancestor_closure(problem.dag, {node.index}) - {node.index}
         own = [each for other in nodes if other.index in ancestors for each in other.relations]
-        if plan_steps(own, known, [node.asked.name], signed) is None:
+        if plan_steps(own, known, [node.asked.name], signed, domains) is None:
             closed = [other for other in nodes if other.index in ancestors and other.formula and not other.relations]
             why = "".join(f"; node {other.own_index} gives no value: {_NO_VALUE}" for other in closed)
             why = why or _why_open(own, known, node.asked.name, signed)
@@ -420,13 +437,13 @@ def _checked_plan(
             faults.append(f"node {node.own_index}, number: {text}")
     for condition, relations in checked:
         for name in sorted({name for each in relations for name in each.names} & wanted):
-            if plan_steps(every, known, [name], signed) is None:
+            if plan_steps(every, known, [name], signed, domains) is None:
                 near = did_you_mean(name, sorted({*known, *(of for each in every for of in each.names)} - {name}))
                 near = near if all(name not in each.names for each in every) else ""
                 faults.append(f"{condition.where}: nothing determines {name}{near}")
     if len(faults) > before:
         return None
-    steps = plan_steps(every, known, wanted, signed)
+    steps = plan_steps(every, known, wanted, signed, domains)
     if steps is None:
         faults.append("grading_standard: the formulas do not determine all numbers together")
     return steps
@@ -436,7 +453,7 @@ def _why_open(relations: Sequence[Relation], known: set[str], name: str, signed:
     """Return what stands in the way of a number, for a message: a formula that is not solved, or symbols."""
     if all(name not in each.names for each in relations):
         return f"; no formula before it has {name}"
-    solved = solved_one_by_one([each for each in relations if each.relation == "="], frozenset(known), signed)
+    solved = solved_one_by_one([each for each in relations if each.relation == "="], frozenset(known), signed, {})
     have = {*known, *(step.name for step in solved)}
     hints = []
     for each in relations:
@@ -444,7 +461,7 @@ def _why_open(relations: Sequence[Relation], known: set[str], name: str, signed:
         if len(left) == 1:
             one = min(left)
             how = f"write it as `{one} = ...`, or let {one} be given and ask for what follows from it"
-            hints.append(f"node {each.index} has no closed solution for {one} that is found: {how}")
+            hints.append(f"node {each.index} has no solution for {one} that is found: {how}")
     open_names = sorted({name for each in relations for name in each.names} - have - {name})
     if open_names and not hints:
         hints.append(f"without a value are {', '.join(open_names[:8])}")
@@ -472,9 +489,10 @@ def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], know
         known: dimensions by name; those that the steps determine are added.
     """
     faults = []
+    units = {node.asked.name: node.asked.unit for node in nodes if node.number is not None}
     for step in steps:
         try:
-            dimension = dimension_of(step.ways[0], known)
+            dimension = _dimension_of_step(step, known, units)
         except Inconsistent as fault:
             faults.append(f"node {step.index}, formula: {fault}")
             continue
@@ -487,6 +505,28 @@ def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], know
                 what = f"{node.asked.latex} is in {dimension_text(dimension)}, its unit in {dimension_text(stated)}"
                 faults.append(f"node {node.own_index}, number, unit: {what}")
     return faults
+
+
+def _dimension_of_step(
+    step: Step, known: Mapping[str, Dimension], units: Mapping[str, Unit | None]
+) -> Dimension | None:
+    """Return the dimension of what a step works out, of a root the stated one; None if it is not known.
+
+    Args:
+        units: of the numbers that are asked for, by name of the quantity.
+
+    Errors:
+        Inconsistent: a formula has unlike terms or sides.
+    """
+    if step.relation is None:
+        return dimension_of(step.ways[0], known)
+    own = known.get(step.name)
+    if own is None and step.name in units:
+        unit = units[step.name]
+        own = unit.dimension if unit else DIMENSIONLESS
+    residual = Expr("sub", (step.relation.left, step.relation.right))
+    dimension_of(residual, known if own is None else {**known, step.name: own})
+    return own
 
 
 def _condition_faults(
@@ -534,10 +574,14 @@ def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, V
     """Return the values of all symbols from those of the parameters; None if a condition does not hold for them.
 
     Errors:
-        Unsolved: the conditions hold, and a quantity has no value, or two formulas give it different ones.
+        Unsolved: the conditions hold, and a quantity has no value, or two formulas give it different ones; or they
+            cannot be told from each other, as an equation has several roots.
     """
     values = known_values(case, given)
-    if broken_conditions(case, values):
+    broken_ones = broken_conditions(case, values)
+    if broken_ones:
+        if case.domains is not None and not any(_is_decided(case, each, values) for each in broken_ones):
+            _raise_ambiguous(case, values)
         return None
     for step in case.steps:
         if step.name not in values:
@@ -550,6 +594,24 @@ def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, V
         if compares(size, ">", _LARGEST) or (compares(size, ">", Fraction(0)) and compares(size, "<", 1 / _LARGEST)):
             raise Unsolved(f"node {node.own_index}: {node.asked.latex} is beyond all magnitudes that are graded")
     return values
+
+
+def _is_decided(case: PreparedCase, condition: Condition, values: Mapping[str, Value]) -> bool:
+    """Return True if all quantities of a condition have values."""
+    relations = next(several for each, several in case.checked if each is condition)
+    return all(name in values for each in relations for name in each.names)
+
+
+def _raise_ambiguous(case: PreparedCase, values: Mapping[str, Value]) -> None:
+    """Raise the fault of a step whose equation has several roots; pass where a quantity only has no value."""
+    for step in case.steps:
+        if step.equation is not None and step.name not in values:
+            try:
+                work_out_step(step, values)
+            except Ambiguous:
+                raise
+            except Unsolved:
+                continue
 
 
 def known_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, Value]:

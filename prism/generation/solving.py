@@ -3,6 +3,9 @@
 A formula in which one symbol has no value yet gives that symbol. Where each has several, as in the two equations of
 a pulley, one is solved for a symbol and put into the others. A formula that is not evaluated, with an integral or a
 vector, gives nothing and contradicts nothing.
+
+Closed forms come first, for all quantities of a template. Only where they do not reach, an equation gives its one open
+symbol as its root (`root_search`), which costs hundreds of times as much for each seed.
 """
 
 from __future__ import annotations
@@ -13,12 +16,18 @@ from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts, substitute, symbol, symbols
 from prism.equivalence.facts import in_base_units
-from prism.generation.exact_values import Value, are_same, compares, evaluate, is_evaluated
+from prism.generation.exact_values import Value, are_same, compares, digits, evaluate, is_evaluated
 from prism.generation.inverting import solutions
+from prism.generation.root_search import ImplicitEquation, Interval, find_roots, implicit_equation
 from prism.physics.quantities import resolve_units
 
 _MAX_PUT_IN = 6  # equations that are put into others, one after the other
 _MAX_TRIES = 200  # ways to do so that are tried for one template
+_SHOWN = 4  # figures of a value that a message names
+_MAX_NAMED = 3  # intervals that a message names
+
+Domains = Mapping[str, Interval]
+"""Lowest and highest value [SI] of symbols by name, where a root is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +57,32 @@ class Step:
 
     Attributes:
         name: the symbol.
-        ways: the expressions that it may be, of which the admissible one is taken.
+        ways: the expressions that it may be, of which the admissible one is taken; none for a root.
         index: of the node whose formula it follows from.
         may_be_negative: the symbol has either sign.
+        relation: whose root it is; None for a closed form.
+        equation: that relation, prepared.
     """
 
     name: str
     ways: tuple[Expr, ...]
     index: int
     may_be_negative: bool = False
+    relation: Relation | None = None
+    equation: ImplicitEquation | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the symbols that it is worked out from, of a root itself too."""
+        return symbols(*self.ways) if self.relation is None else self.relation.names
 
 
 class Unsolved(Exception):
     """Raised where values give a quantity no value, or two; the message says which, for an author."""
+
+
+class Ambiguous(Unsolved):
+    """Raised where an equation has several roots, or may have; no condition of a template chooses between them."""
 
 
 def relations_of(f: Formula, index: int) -> tuple[Relation, ...]:
@@ -81,7 +103,11 @@ def relations_of(f: Formula, index: int) -> tuple[Relation, ...]:
 
 
 def plan_steps(
-    relations: Sequence[Relation], known: Iterable[str], wanted: Iterable[str], signed: frozenset[str]
+    relations: Sequence[Relation],
+    known: Iterable[str],
+    wanted: Iterable[str],
+    signed: frozenset[str],
+    domains: Domains | None = None,
 ) -> tuple[Step, ...] | None:
     """Return the steps that work out the wanted symbols, in order; None if the relations do not determine one.
 
@@ -89,9 +115,13 @@ def plan_steps(
         relations: equations, in the order of their nodes.
         known: symbols that have values.
         signed: symbols that may be negative.
+        domains: of symbols, if roots count where closed forms do not reach; None for closed forms only.
     """
     equations = [each for each in relations if each.relation == "="]
-    found = _plan(equations, frozenset(known), frozenset(wanted), signed, _MAX_PUT_IN, [_MAX_TRIES])
+    have, asked = frozenset(known), frozenset(wanted)
+    found = _plan(equations, have, asked, _Search(signed, None, [_MAX_TRIES]), _MAX_PUT_IN)
+    if found is None and domains is not None:
+        found = _plan(equations, have, asked, _Search(signed, domains, [_MAX_TRIES]), _MAX_PUT_IN)
     return None if found is None else _needed(found, frozenset(wanted))
 
 
@@ -101,29 +131,38 @@ def _needed(steps: Sequence[Step], wanted: frozenset[str]) -> tuple[Step, ...]:
     for step in reversed(steps):
         if step.name in needed:
             kept.append(step)
-            needed |= symbols(*step.ways)
+            needed |= step.names
     return tuple(reversed(kept))
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What a search for a plan has throughout.
+
+    Attributes:
+        signed, domains: as of `plan_steps`.
+        tries: one number, which counts down.
+    """
+
+    signed: frozenset[str]
+    domains: Domains | None
+    tries: list[int]
+
+
 def _plan(
-    equations: list[Relation],
-    known: frozenset[str],
-    wanted: frozenset[str],
-    signed: frozenset[str],
-    depth: int,
-    tries: list[int],
+    equations: list[Relation], known: frozenset[str], wanted: frozenset[str], search: _Search, depth: int
 ) -> tuple[Step, ...] | None:
-    """Return steps as `plan_steps`, with some that nothing needs; `tries` counts down for the whole search."""
-    steps = solved_one_by_one(equations, known, signed)
+    """Return steps as `plan_steps`, with some that nothing needs, and `depth` further equations put in."""
+    steps = solved_one_by_one(equations, known, search.signed, search.domains)
     known = known.union(step.name for step in steps)
     if wanted <= known:
         return tuple(steps)
     left = [each for each in equations if each.names - known]
     for equation in sorted(left, key=lambda each: len(each.names - known)):
         for name in _for_putting_in(equation, known):
-            if depth <= 0 or tries[0] <= 0:
+            if depth <= 0 or search.tries[0] <= 0:
                 return None
-            tries[0] -= 1
+            search.tries[0] -= 1
             ways = solutions(equation.left, equation.right, name)
             if len(ways) != 1:
                 continue
@@ -134,32 +173,59 @@ def _plan(
                 if each is not equation
             ]
             open_names = symbols(ways[0]) - known
-            rest = _plan(
-                others, known, (wanted - {name}) | (open_names if name in wanted else set()), signed, depth - 1, tries
-            )
+            still = (wanted - {name}) | (open_names if name in wanted else set())
+            rest = _plan(others, known, still, search, depth - 1)
             if rest is not None:
-                last = Step(name, ways, equation.index, name in signed)
+                last = Step(name, ways, equation.index, name in search.signed)
                 is_given = not symbols(ways[0]) - known - {step.name for step in rest}
                 return (*steps, *rest, *((last,) if is_given else ()))
     return None
 
 
-def solved_one_by_one(equations: Sequence[Relation], known: frozenset[str], signed: frozenset[str]) -> list[Step]:
-    """Return a step for each equation in which one symbol has no value yet, until none is left."""
+def solved_one_by_one(
+    equations: Sequence[Relation], known: frozenset[str], signed: frozenset[str], domains: Domains | None = None
+) -> list[Step]:
+    """Return a step for each equation in which one symbol has no value yet, until none is left.
+
+    Args:
+        domains: as of `plan_steps`: where no equation is solved in closed form, the first one gives a root.
+    """
     steps: list[Step] = []
     have = set(known)
     while True:
-        for equation in equations:
-            open_names = equation.names - have
-            if len(open_names) != 1:
-                continue
+        step = next(_single_steps(equations, have, signed), None)
+        if step is None and domains is not None:
+            step = next(_root_steps(equations, have, signed, domains), None)
+        if step is None:
+            return steps
+        steps.append(step)
+        have.add(step.name)
+
+
+def _single_steps(equations: Iterable[Relation], have: set[str], signed: frozenset[str]) -> Iterator[Step]:
+    """Yield a step for each equation that is solved for its only symbol without a value."""
+    for equation in equations:
+        open_names = equation.names - have
+        if len(open_names) == 1:
             (name,) = open_names
             if ways := solutions(equation.left, equation.right, name):
-                steps.append(Step(name, ways, equation.index, name in signed))
-                have.add(name)
-                break
-        else:
-            return steps
+                yield Step(name, ways, equation.index, name in signed)
+
+
+def _root_steps(
+    equations: Iterable[Relation], have: set[str], signed: frozenset[str], domains: Domains
+) -> Iterator[Step]:
+    """Yield a step for each equation whose root its only symbol without a value is."""
+    for equation in equations:
+        open_names = equation.names - have
+        if len(open_names) == 1:
+            (name,) = open_names
+            is_signed = name in signed
+            found = implicit_equation(
+                equation.left, equation.right, name, may_be_negative=is_signed, domain=domains.get(name)
+            )
+            if found is not None:
+                yield Step(name, (), equation.index, is_signed, equation, found)
 
 
 def _for_putting_in(equation: Relation, known: frozenset[str]) -> Iterator[str]:
@@ -191,6 +257,8 @@ def work_out_step(step: Step, values: Mapping[str, Value]) -> Value:
     Errors:
         Unsolved: it has none, or two.
     """
+    if step.equation is not None:
+        return _only_root(step, step.equation, values)
     found: list[Value] = []
     for way in step.ways:
         value = evaluate(way, values)
@@ -202,6 +270,30 @@ def work_out_step(step: Step, values: Mapping[str, Value]) -> Value:
         why = "no value" if not found else "two values; write the formula solved for it"
         raise Unsolved(f"node {step.index} gives {step.name} {why}")
     return found[0]
+
+
+def _only_root(step: Step, equation: ImplicitEquation, values: Mapping[str, Value]) -> Value:
+    """Return the one root of a step's equation.
+
+    Errors:
+        Unsolved: it has none; `Ambiguous` if it has several, or may have.
+    """
+    roots = find_roots(equation, values)
+    if not roots.unsure and len(roots.found) == 1:
+        return roots.found[0]
+    if not roots.unsure and not roots.found:
+        raise Unsolved(f"node {step.index} gives {step.name} no value")
+    what = []
+    if roots.found:
+        what.append(f"the values {', '.join(digits(value, _SHOWN) for value in roots.found)}")
+    for low, high in roots.unsure[:_MAX_NAMED]:
+        middle = (low + high) / 2
+        is_narrow = digits(low, _SHOWN) == digits(high, _SHOWN)
+        where = f"near {digits(middle, _SHOWN)}" if is_narrow else f"from {digits(low, 2)} to {digits(high, 2)}"
+        what.append(f"perhaps others {where}")
+    told = "; ".join(what) if roots.found else "; ".join(what).replace("others", "values")
+    how = f"a `domain` of {step.name} in `symbols`, or the formula solved for it, says which is meant"
+    raise Ambiguous(f"node {step.index} gives {step.name} not one value, but (in SI units) {told}; {how}")
 
 
 def broken_relation(relations: Sequence[Relation], values: Mapping[str, Value]) -> Relation | None:

@@ -57,7 +57,7 @@ def test_an_abstraction_tells_what_its_answers_need(name: str) -> None:
         told = [each for node in case.nodes if node.index in case.told_bare for each in node.relations]
         known = {each.name for each in prepared.template.parameters.values() if each.name} | set(case.constants)
         wanted = {node.asked.name for node in case.numbers if node.is_final}
-        assert plan_steps(told, known, wanted, case.signed) is not None
+        assert plan_steps(told, known, wanted, case.signed, case.domains) is not None
     texts = [each.data["context"] for each in generate(prepared, n=3, variants=("abstract",))]
     assert all("These relations hold" in text for text in texts)
 

@@ -18,7 +18,7 @@ from prism.protocols.engtrace_steps import Trace
 LEXICAL_THRESHOLD = Fraction(1, 2)  # share of common word stems that is enough
 FILE_THRESHOLD = Fraction(7, 10)  # that the measure of a file has to be above: the released script's
 _SHORTEST_STEM = 3
-_ENDINGS = ("ations", "ation", "ating", "ated", "ates", "ings", "ing", "ies", "ied", "ed", "es", "s", "e", "y")
+_ENDINGS = ("ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ies", "ied", "ed", "es", "s", "e", "y")
 _FUNCTION_WORDS = frozenset(
     "the and for with from into that this these those which then than thus hence are was were has have had will its our"
     " their both each using use used step".split()

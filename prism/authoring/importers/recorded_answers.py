@@ -219,7 +219,7 @@ def spelled_unit(unit: str) -> str:
     r"""Return a unit without power of ten as `\unit{...}` takes it; empty if it cannot be read.
 
     >>> spelled_unit(r"\mathrm{~kJ} \mathrm{~mol}^{-1}"), spelled_unit("furlongs of cloth")
-    ('kJ mol^{-1}', '')
+    ('kJ mol^-1', '')
     """
     for text in (unit, unit.replace("{", " ").replace("}", " "), re.sub(r"-(?=[A-Za-z])", "*", unit)):
         if find_unit_product(text) is None:
@@ -424,7 +424,7 @@ def _is_range(text: str, kind: AnswerKind) -> bool:
 def is_words(text: str) -> bool:
     r"""Return True for an answer that is words and no formula.
 
-    >>> is_words(r"\\text{dark}"), is_words("the field is zero"), is_words("m g h"), is_words("v = 2 m/s")
+    >>> is_words(r"\text{dark}"), is_words("the field is zero"), is_words("m g h"), is_words("v = 2 m/s")
     (True, True, False, False)
     """
     bare = bare_answer(text)

@@ -574,8 +574,8 @@ def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, V
     """Return the values of all symbols from those of the parameters; None if a condition does not hold for them.
 
     Errors:
-        Unsolved: the conditions hold, and a quantity has no value, or two formulas give it different ones; or they
-            cannot be told from each other, as an equation has several roots.
+        Unsolved: the conditions hold, and a quantity has no value, or two formulas give it different ones; or only
+            what has several roots decides about a condition.
     """
     values = known_values(case, given)
     broken_ones = broken_conditions(case, values)

@@ -283,17 +283,17 @@ def _only_root(step: Step, equation: ImplicitEquation, values: Mapping[str, Valu
         return roots.found[0]
     if not roots.unsure and not roots.found:
         raise Unsolved(f"node {step.index} gives {step.name} no value")
-    what = []
+    what, others = [], "values"
     if roots.found:
+        others = "others"
         what.append(f"the values {', '.join(digits(value, _SHOWN) for value in roots.found)}")
     for low, high in roots.unsure[:_MAX_NAMED]:
         middle = (low + high) / 2
         is_narrow = digits(low, _SHOWN) == digits(high, _SHOWN)
         where = f"near {digits(middle, _SHOWN)}" if is_narrow else f"from {digits(low, 2)} to {digits(high, 2)}"
-        what.append(f"perhaps others {where}")
-    told = "; ".join(what) if roots.found else "; ".join(what).replace("others", "values")
+        what.append(f"perhaps {others} {where}")
     how = f"a `domain` of {step.name} in `symbols`, or the formula solved for it, says which is meant"
-    raise Ambiguous(f"node {step.index} gives {step.name} not one value, but (in SI units) {told}; {how}")
+    raise Ambiguous(f"node {step.index} gives {step.name} not one value, but (in SI units) {'; '.join(what)}; {how}")
 
 
 def broken_relation(relations: Sequence[Relation], values: Mapping[str, Value]) -> Relation | None:

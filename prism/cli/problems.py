@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -47,6 +47,9 @@ from prism.cli.output import (
 from prism.cli.templates import lint_templates
 from prism.errors import count_of
 from prism.inputs import shown
+
+if TYPE_CHECKING:
+    from prism.authoring.lint_findings import LintFinding
 
 
 @app.command("list")
@@ -215,7 +218,7 @@ def lint(
         (name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside, vocabulary=known)
     ]
     missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
-    count = Counter(finding.kind for _, finding in found)
+    count: Counter[str] = Counter(finding.kind for _, finding in found)
     if sarif is not None:
         from prism.reports import ci_formats
 
@@ -226,17 +229,22 @@ def lint(
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
-        for name, finding in found:
-            if name not in missing and (notes or finding.kind != "note"):
-                place = name if finding.line is None else f"{name}:{finding.line}"
-                print(f"{place}: {finding.kind}: {finding}")
-        more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
-        counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
-        print(f"{count_of(len(problems), 'file')}: {counts}")
+        _print_findings([each for each in found if each[0] not in missing], count, len(problems), notes=notes)
     for name, said in missing.items():
         print(f"prism: {name or shown(name)}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
+
+
+def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n_files: int, *, notes: bool) -> None:
+    """Print findings by file and line, notes only if they are asked for, and a line of counts."""
+    for name, finding in found:
+        if notes or finding.kind != "note":
+            place = name if finding.line is None else f"{name}:{finding.line}"
+            print(f"{place}: {finding.kind}: {finding}")
+    more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
+    counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
+    print(f"{count_of(n_files, 'file')}: {counts}")
 
 
 @app.command()

@@ -50,6 +50,7 @@ from prism.inputs import shown
 
 if TYPE_CHECKING:
     from prism.authoring.lint_findings import LintFinding
+    from prism.problem.vocabulary import Vocabulary
 
 
 @app.command("list")
@@ -198,7 +199,6 @@ def lint(
         raise typer.BadParameter("name a problem file, or a data set with --dataset FILE --from NAME")
     from prism.generation.loading import is_template
     from prism.problem.source import problem_path
-    from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
 
     problems, beside = files_to_lint(problems), read_macro_file(macros)
     if templates := [name for name in problems if is_template(name)]:
@@ -209,10 +209,7 @@ def lint(
             raise typer.BadParameter(f"{', '.join(ignored)}: for problem files, and {templates[0]} is a template")
         lint_templates(templates, n_seeds=seeds, as_json=as_json)
         return
-    try:
-        known = shipped_vocabulary() if vocabulary is None else read_vocabulary(vocabulary)
-    except prism.DataFileError as error:
-        fail(str(error))
+    known = _vocabulary_or_exit(vocabulary)
     named = with_progress(problems, "checking")
     found = [
         (name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside, vocabulary=known)
@@ -234,6 +231,16 @@ def lint(
         print(f"prism: {name or shown(name)}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
+
+
+def _vocabulary_or_exit(path: Path | None) -> Vocabulary:
+    """Return the vocabulary of a file, the shipped one without a file; exit with code 3 if the file has faults."""
+    from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
+
+    try:
+        return shipped_vocabulary() if path is None else read_vocabulary(path)
+    except prism.DataFileError as error:
+        fail(str(error))
 
 
 def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n_files: int, *, notes: bool) -> None:

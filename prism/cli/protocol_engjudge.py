@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.rows import ProtocolRow
 
+Topology = Annotated[
+    str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
+]
+Stages = Annotated[
+    str,
+    typer.Option(
+        metavar="tags|file|none|open", help="What says which stages there are. [default: tags with --rules, else open]"
+    ),
+]
+
 
 @protocols.command("engjudge")
 def engjudge(
@@ -46,20 +56,12 @@ def engjudge(
         tuple[str, Path] | None,
         typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Also what rules decide of these rollouts."),
     ] = None,
-    topology: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
-    ] = "default",
+    topology: Topology = "default",
     without: Annotated[str, typer.Option(help="Parts that are left out: dp, meta, missing; with commas.")] = "",
     absent: Annotated[
         str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
     ] = "left_out",
-    stages: Annotated[
-        str,
-        typer.Option(
-            metavar="tags|file|none|open",
-            help="What says which stages there are. [default: tags with --rules, else open]",
-        ),
-    ] = "",
+    stages: Stages = "",
     prefer: PreferRules = "",
     corrections: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")

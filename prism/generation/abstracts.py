@@ -20,7 +20,7 @@ def abstract_spelling(case: PreparedCase) -> Spelling:
     """Return how formulas and numbers of a case are written with renamed symbols."""
     return Spelling(
         {node.index: renamed_latex(case, node.formula) for node in case.nodes if node.formula is not None},
-        {node.index: case.renamed[node.asked.name] for node in case.nodes if node.number is not None},
+        {node.index: case.renamed[node.required_number.name] for node in case.nodes if node.number is not None},
         has_units=False,
     )
 
@@ -82,7 +82,9 @@ def _made_text(template: Template, solved: Solved, texts: Mapping[int, str]) -> 
     """Return the text that is made up: the values, and the relations from which the final numbers follow."""
     values = ", ".join(f"${each}$" for each in _values(template, solved).values())
     case = solved.case
-    told = "; ".join(f"${texts[index]}$" for index in (case.told if case.told_bare is None else case.told_bare))
+    told = "; ".join(
+        f"${texts[index]}$" for index in (case.told if case.abstract_nodes is None else case.abstract_nodes)
+    )
     relations = f" These relations hold: {told}." if told else ""
     return f"All quantities are numbers. Given are {values}.{relations}"
 

@@ -157,7 +157,7 @@ def own_spelling(case: PreparedCase) -> Spelling:
     """Return how formulas and numbers are written in the template itself."""
     return Spelling(
         {node.index: node.latex for node in case.nodes if node.number is None},
-        {node.index: node.asked.latex for node in case.nodes if node.number is not None},
+        {node.index: node.required_number.latex for node in case.nodes if node.number is not None},
     )
 
 
@@ -289,7 +289,7 @@ class _Met:
         finals = [node for node in solved.case.numbers if node.is_final and node.number is not None]
         if not finals:
             return None
-        values = tuple(float(as_fraction(solved.values[node.asked.name])) for node in finals)
+        values = tuple(float(as_fraction(solved.values[node.required_number.name])) for node in finals)
         place = math.floor(math.log(max(abs(values[0]), _LEAST)) / _WIDTH)
         for near in (place - 1, place, place + 1):
             for seed, others in self._classes.get((solved.case.name, near), ()):

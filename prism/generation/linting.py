@@ -223,7 +223,7 @@ def _check_usual(template: Template) -> Iterator[TemplateFinding]:
 def _check_abstract(prepared: PreparedTemplate) -> Iterator[TemplateFinding]:
     """Yield a warning for each case whose variant `abstract` cannot be solved from what it tells."""
     for name, case in prepared.cases.items():
-        if case.told_bare is None and not prepared.template.abstract:
+        if case.abstract_nodes is None and not prepared.template.abstract:
             text = "the final answers do not follow from the formulas that are none; write a text of your own"
             yield TemplateFinding("warning", "abstract", f"abstract{f', case {name}' if name else ''}", text)
 
@@ -370,7 +370,10 @@ def _check_siblings(solved: Sequence[Solved]) -> tuple[int, int, list[TemplateFi
         own = [each for each in solved if each.case.name == name]
         nodes = own[0].case.numbers
         columns = {
-            node.index: [float(as_fraction(in_unit(each.values[node.asked.name], node.asked.unit))) for each in own]
+            node.index: [
+                float(as_fraction(in_unit(each.values[node.required_number.name], node.required_number.unit)))
+                for each in own
+            ]
             for node in nodes
         }
         finals = [node for node in nodes if node.is_final]
@@ -390,7 +393,7 @@ def _check_siblings(solved: Sequence[Solved]) -> tuple[int, int, list[TemplateFi
         where = f"case {name}" if name else ""
         for node in nodes:
             if pairs and met[node.index] > MOST_NUMBERS * pairs:
-                shown = f"{node.asked.latex} meets that of a sibling in {met[node.index]} of {pairs} pairs"
+                shown = f"{node.required_number.latex} meets that of a sibling in {met[node.index]} of {pairs} pairs"
                 text = f"node {node.own_index}: {shown}"
                 found.append(TemplateFinding("warning", "sibling", where, text))
         if pairs and shared > MOST_FINALS * pairs:
@@ -428,8 +431,8 @@ def _changes_finals(solved: Solved, given: Mapping[str, Any], name: str) -> bool
     if values is None:
         return True
     return any(
-        abs(as_fraction(values[node.asked.name]) - as_fraction(solved.values[node.asked.name]))
-        > as_fraction(abs(solved.values[node.asked.name])) / 10**9
+        abs(as_fraction(values[node.required_number.name]) - as_fraction(solved.values[node.required_number.name]))
+        > as_fraction(abs(solved.values[node.required_number.name])) / 10**9
         for node in solved.case.numbers
         if node.is_final
     )

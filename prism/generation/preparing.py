@@ -82,7 +82,7 @@ class PreparedNode:
     further: Mapping[str, Any] = field(hash=False)
 
     @property
-    def asked(self) -> AskedNumber:
+    def required_number(self) -> AskedNumber:
         """Return what a number node asks for."""
         assert self.number is not None
         return self.number
@@ -102,7 +102,7 @@ class PreparedCase:
         steps: what is worked out, in order.
         beside: what the formulas determine besides, which no number needs.
         told: indices of the nodes that `knowledge` tells.
-        told_bare: of those that `abstract` tells, where no physics says the rest: with them every final answer
+        abstract_nodes: of those that `abstract` tells, where no physics says the rest: with them every final answer
             follows; None if it does not with all formulas that are no final answers.
         signed: symbols that may be negative.
         domains: in which roots are looked for, if a step is the root of an equation; None if all are closed forms.
@@ -120,7 +120,7 @@ class PreparedCase:
     steps: tuple[Step, ...]
     beside: tuple[Step, ...]
     told: tuple[int, ...]
-    told_bare: tuple[int, ...] | None
+    abstract_nodes: tuple[int, ...] | None
     signed: frozenset[str]
     domains: Domains | None
     dimensions: Mapping[str, Dimension]
@@ -188,10 +188,10 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
         own = [node.index for node in template.nodes_of(name)]
         faults += [_NODE_IN_FAULT.sub(lambda found: _own_number(found, own), fault) for fault in error.faults]
         return None
-    for asked, node in zip(template.nodes_of(name), problem.nodes, strict=True):
-        if asked.number is not None and numeric_of(node.formula) is None:
+    for declared, node in zip(template.nodes_of(name), problem.nodes, strict=True):
+        if declared.number is not None and numeric_of(node.formula) is None:
             text = f"`{node.latex}` is not read as a quantity with its number and unit"
-            faults.append(f"node {asked.index}, number: {text}")
+            faults.append(f"node {declared.index}, number: {text}")
     signed = _signed_names(template, problem)
     nodes = _prepared_nodes(template, name, problem)
     conditions = [*template.constraints, *([case.condition] if case else [])]
@@ -201,7 +201,7 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
             faults.append(f"{each.where}: `{each.formula.latex}` cannot be evaluated")
     known = {each.name for each in template.parameters.values() if each.name}
     constants = _constants(nodes, checked, problem.context, known)
-    wanted = {node.asked.name for node in nodes if node.number is not None}
+    wanted = {node.required_number.name for node in nodes if node.number is not None}
     wanted |= {name for _, relations in checked for each in relations for name in each.names}
     steps = _checked_plan(
         nodes, wanted - known - set(constants), {*known, *constants}, signed, problem, checked, faults
@@ -224,12 +224,12 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
     told = tuple(node.index for node in nodes if node.own_index in named)
     return PreparedCase(
         case, nodes, problem.dag, problem.context, constants, checked, steps, beside, told,
-        _told_bare(nodes, told, {*known, *constants}, signed, domains), signed, domains, dimensions,
+        _nodes_of_abstract(nodes, told, {*known, *constants}, signed, domains), signed, domains, dimensions,
         _renamed(template, nodes, constants),
     )  # fmt: skip
 
 
-def _told_bare(
+def _nodes_of_abstract(
     nodes: Sequence[PreparedNode],
     told: Sequence[int],
     known: set[str],
@@ -241,7 +241,7 @@ def _told_bare(
     A law that has prerequisites is told by the physics of a wording; where there is none, nothing else says it.
     """
     finals = [node for node in nodes if node.is_final]
-    wanted = {node.asked.name for node in finals if node.number is not None}
+    wanted = {node.required_number.name for node in finals if node.number is not None}
     wanted |= {name for node in finals for each in node.relations for name in each.names}
 
     def follow(several: Sequence[PreparedNode]) -> bool:
@@ -383,7 +383,7 @@ def _constants(
     relations = [each for node in nodes for each in node.relations]
     relations += [each for _, several in checked for each in several]
     solved = {side.name for each in relations for side in (each.left, each.right) if side.op == "sym"}
-    solved |= {node.asked.name for node in nodes if node.number is not None}
+    solved |= {node.required_number.name for node in nodes if node.number is not None}
     found: dict[str, Value] = {}
     for name in sorted({name for each in relations for name in each.names} - known - solved):
         if may_be_constant(context, name):
@@ -401,7 +401,7 @@ def _renamed(template: Template, nodes: Sequence[PreparedNode], constants: Mappi
     for node in nodes:
         members = node.formula.members if node.formula is not None else ()
         parts = [part.name for member in members for part in walk(member) if part.op == "sym"]
-        parts += sorted(symbols_of(node.formula)) if node.formula is not None else [node.asked.name]
+        parts += sorted(symbols_of(node.formula)) if node.formula is not None else [node.required_number.name]
         rest += [name for name in parts if name not in names and not name.startswith(r"\unit{")]
     rest = list(dict.fromkeys(rest))
     names.update((name, f"y_{k}" if k < 10 else f"y_{{{k}}}") for k, name in enumerate(rest, start=1))
@@ -425,15 +425,15 @@ def _checked_plan(
     domains = _domains(problem.context)
     before = len(faults)
     for node in nodes:
-        if node.number is None or node.asked.name in known:
+        if node.number is None or node.required_number.name in known:
             continue
         ancestors = ancestor_closure(problem.dag, {node.index}) - {node.index}
         own = [each for other in nodes if other.index in ancestors for each in other.relations]
-        if plan_steps(own, known, [node.asked.name], signed, domains) is None:
+        if plan_steps(own, known, [node.required_number.name], signed, domains) is None:
             closed = [other for other in nodes if other.index in ancestors and other.formula and not other.relations]
             why = "".join(f"; node {other.own_index} gives no value: {_NO_VALUE}" for other in closed)
-            why = why or _why_open(own, known, node.asked.name, signed)
-            text = f"nothing before it determines {node.asked.latex}{why}"
+            why = why or _why_open(own, known, node.required_number.name, signed)
+            text = f"nothing before it determines {node.required_number.latex}{why}"
             faults.append(f"node {node.own_index}, number: {text}")
     for condition, relations in checked:
         for name in sorted({name for each in relations for name in each.names} & wanted):
@@ -489,7 +489,7 @@ def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], know
         known: dimensions by name; those that the steps determine are added.
     """
     faults = []
-    units = {node.asked.name: node.asked.unit for node in nodes if node.number is not None}
+    units = {node.required_number.name: node.required_number.unit for node in nodes if node.number is not None}
     for step in steps:
         try:
             dimension = _dimension_of_step(step, known, units)
@@ -499,10 +499,11 @@ def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], know
         if dimension is not None:
             known[step.name] = dimension
     for node in nodes:
-        if node.number is not None and (dimension := known.get(node.asked.name)) is not None:
-            stated = node.asked.unit.dimension if node.asked.unit else DIMENSIONLESS
+        if node.number is not None and (dimension := known.get(node.required_number.name)) is not None:
+            stated = node.required_number.unit.dimension if node.required_number.unit else DIMENSIONLESS
             if stated != dimension:
-                what = f"{node.asked.latex} is in {dimension_text(dimension)}, its unit in {dimension_text(stated)}"
+                quantity = node.required_number.latex
+                what = f"{quantity} is in {dimension_text(dimension)}, its unit in {dimension_text(stated)}"
                 faults.append(f"node {node.own_index}, number, unit: {what}")
     return faults
 
@@ -590,9 +591,11 @@ def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, V
     if broken is not None:
         raise Unsolved(f"node {broken.index} does not hold for the values that other formulas give")
     for node in case.numbers:
-        size = abs(values[node.asked.name])
+        size = abs(values[node.required_number.name])
         if compares(size, ">", _LARGEST) or (compares(size, ">", Fraction(0)) and compares(size, "<", 1 / _LARGEST)):
-            raise Unsolved(f"node {node.own_index}: {node.asked.latex} is beyond all magnitudes that are graded")
+            raise Unsolved(
+                f"node {node.own_index}: {node.required_number.latex} is beyond all magnitudes that are graded"
+            )
     return values
 
 

@@ -54,9 +54,9 @@ class Spelling:
 
     def number(self, node: PreparedNode, value: Value) -> str:
         r"""Return a number node's text for a value in SI units: `s = 58.7\unit{m}`."""
-        asked = node.asked
-        own = in_unit(value, asked.unit) if self.has_units else value
-        return self.stated(node, digits(own, asked.figures, scientific=asked.is_scientific), asked.unit_text)
+        number = node.required_number
+        own = in_unit(value, number.unit) if self.has_units else value
+        return self.stated(node, digits(own, number.figures, scientific=number.is_scientific), number.unit_text)
 
     def stated(self, node: PreparedNode, text: str, unit: str) -> str:
         """Return a number node's text from its digits and its unit."""
@@ -68,7 +68,7 @@ def node_texts(solved: Solved, spelling: Spelling) -> dict[int, str]:
     return {
         node.index: spelling.formulas[node.index]
         if node.number is None
-        else spelling.number(node, solved.values[node.asked.name])
+        else spelling.number(node, solved.values[node.required_number.name])
         for node in solved.case.nodes
     }
 
@@ -136,7 +136,7 @@ def _solution_text(case: PreparedCase, texts: Mapping[int, str]) -> str:
 
 def _is_far(node: PreparedNode, value: Value, true: Value) -> bool | None:
     """Return True for a number that is wrong for certain, False for one that is right, None for one between."""
-    own, wanted = in_unit(value, node.asked.unit), in_unit(true, node.asked.unit)
+    own, wanted = in_unit(value, node.required_number.unit), in_unit(true, node.required_number.unit)
     gap, size = abs(as_ball(own) - as_ball(wanted)), abs(as_ball(wanted))
     allowed = as_ball(node.tolerance)
     if gap > _FAR * allowed * size:
@@ -182,7 +182,7 @@ def _wrong_numbers(solved: Solved, changed: ChangedFormula) -> list[tuple[Prepar
     except Unsolved:
         return None
     for node in case.numbers:
-        value, wanted = values[node.asked.name], solved.values[node.asked.name]
+        value, wanted = values[node.required_number.name], solved.values[node.required_number.name]
         is_far = _is_far(node, value, wanted)
         if is_far is None or compares(value, ">", Fraction(0)) != compares(wanted, ">", Fraction(0)):
             return None
@@ -197,18 +197,18 @@ def _with_slip(template: str, solved: Solved, spelling: Spelling, true: Mapping[
     if not case.numbers:
         return
     node = case.numbers[draw_index(draw_unit(template, solved.seed, 0, key), len(case.numbers))]
-    asked = node.asked
-    wanted = solved.values[asked.name]
+    number = node.required_number
+    wanted = solved.values[number.name]
     low, high = _SLIP
     for attempt in range(1, _TRIES + 1):
         share = low + (high - low) * draw_unit(template, solved.seed, attempt, key)
         sign = 1 - 2 * draw_index(draw_unit(template, solved.seed, attempt, f"{key} sign"), 2)
-        own = in_unit(wanted, asked.unit) if spelling.has_units else wanted
+        own = in_unit(wanted, number.unit) if spelling.has_units else wanted
         value = (1 + sign * share) * as_fraction(own)
-        text = digits(value, asked.figures, scientific=asked.is_scientific)
+        text = digits(value, number.figures, scientific=number.is_scientific)
         gap = abs(_number_of(text) - as_fraction(own))
         if gap > max(_LEAST_SLIP, _FAR * node.tolerance) * abs(as_fraction(own)):
-            texts = {**true, node.index: spelling.stated(node, text, asked.unit_text)}
+            texts = {**true, node.index: spelling.stated(node, text, number.unit_text)}
             matched = frozenset(each.index for each in case.nodes) - {node.index}
             yield _student(case, "slip", texts, matched, f"the number {node.index} is off by {round(100 * share)} %")
             return
@@ -229,8 +229,11 @@ def _memorised(
     if not case.numbers:
         return
     for values in others:
-        if all(_is_far(node, values[node.asked.name], solved.values[node.asked.name]) for node in case.numbers):
-            told = {node.index: spelling.number(node, values[node.asked.name]) for node in case.numbers}
+        if all(
+            _is_far(node, values[node.required_number.name], solved.values[node.required_number.name])
+            for node in case.numbers
+        ):
+            told = {node.index: spelling.number(node, values[node.required_number.name]) for node in case.numbers}
             matched = frozenset(each.index for each in case.nodes) - told.keys()
             yield _student(case, "memorised", {**true, **told}, matched, "the numbers of another instance")
             return
@@ -241,16 +244,16 @@ def _with_other_unit(
 ) -> Iterator[dict[str, Any]]:
     """Yield the solution with one number in a neighbouring unit; nothing if no number has one."""
     case = solved.case
-    candidates = [node for node in case.numbers if neighbouring_unit(node.asked.unit_text)]
+    candidates = [node for node in case.numbers if neighbouring_unit(node.required_number.unit_text)]
     if not candidates or not spelling.has_units:
         return
     node = candidates[draw_index(draw_unit(template, solved.seed, 0, "student unit"), len(candidates))]
-    asked = node.asked
-    other = neighbouring_unit(asked.unit_text)
-    text = digits(in_unit(solved.values[asked.name], asked.unit), asked.figures, scientific=asked.is_scientific)
+    number = node.required_number
+    other = neighbouring_unit(number.unit_text)
+    text = digits(in_unit(solved.values[number.name], number.unit), number.figures, scientific=number.is_scientific)
     texts = {**true, node.index: spelling.stated(node, text, other)}
     matched = frozenset(each.index for each in case.nodes) - {node.index}
-    yield _student(case, "unit", texts, matched, f"the number {node.index} in {other} in place of {asked.unit_text}")
+    yield _student(case, "unit", texts, matched, f"the number {node.index} in {other} in place of {number.unit_text}")
 
 
 def neighbouring_unit(text: str) -> str:

@@ -53,10 +53,10 @@ def test_an_abstraction_tells_what_its_answers_need(name: str) -> None:
     """A law that has prerequisites stands in no text without physics, unless it is told: nobody could solve it."""
     prepared = prepare_template(name)
     for case in prepared.cases.values():
-        assert case.told_bare is not None
-        told = [each for node in case.nodes if node.index in case.told_bare for each in node.relations]
+        assert case.abstract_nodes is not None
+        told = [each for node in case.nodes if node.index in case.abstract_nodes for each in node.relations]
         known = {each.name for each in prepared.template.parameters.values() if each.name} | set(case.constants)
-        wanted = {node.asked.name for node in case.numbers if node.is_final}
+        wanted = {node.required_number.name for node in case.numbers if node.is_final}
         assert plan_steps(told, known, wanted, case.signed, case.domains) is not None
     texts = [each.data["context"] for each in generate(prepared, n=3, variants=("abstract",))]
     assert all("These relations hold" in text for text in texts)

@@ -118,12 +118,13 @@ def itself() -> list[str]:
         f"Worked solutions of others against a DAG of their own display formulas ({provenance(data)}):",
         f"{own['matched']} of {own['nodes']} nodes are matched. Neighbours of their chains:",
         "",
-        "| chains of | links | confirmed | refuted | undecided |",
-        "|---|---|---|---|---|",
+        "| chains of | links | confirmed | refuted | approximate | undecided |",
+        "|---|---|---|---|---|---|",
     ]
     for name in ("worked.jsonl", "rollouts.jsonl"):
         row = data["result"][f"links of {name}"]
-        counts = [row["links"], *(row["statuses"][status] for status in ("confirmed", "refuted", "undecided"))]
+        statuses = ("confirmed", "refuted", "approximate", "undecided")
+        counts = [row["links"], *(row["statuses"].get(status, 0) for status in statuses)]
         lines.append(f"| {name.removesuffix('.jsonl')} | {' | '.join(map(str, counts))} |")
     return lines
 

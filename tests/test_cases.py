@@ -102,7 +102,7 @@ class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class LinkRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chain: str
-    expect: Literal["confirmed", "refuted", "undecided"]
+    expect: Literal["confirmed", "refuted", "approximate", "undecided"]
     reason: str
     context: dict[str, Any] = {}
 

@@ -11,7 +11,8 @@ this order:
 2. An identity, a given, and what follows from the nodes by substituting one into another are right: the reference
    merely does not ask for them.
 3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error,
-   and one that would be a node in another letter (`other_letters`) is not called wrong.
+   and one that would be a node in another letter (`other_letters`) is not called wrong, nor is an approximation such as
+   `\sin\theta = \theta`.
 4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
    farther node beats a nearer node without one.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
@@ -304,6 +305,8 @@ def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagn
     if source is not None:
         _remember_wrong(item, state, source, None, None)
         return replace(plain, status="follows", source=source)
+    if series := _series_that_is_cut_off(item.claim.formula, state.context):
+        return replace(plain, detail=series)
     found: tuple[Difference, Change | None] | None = None
     with share(REPAIRS) as account:
         found = None if item.defines else _find_repair(item, state)
@@ -419,6 +422,20 @@ def _broken_chain_link(f: Formula, context: Context) -> Difference | None:
             if found.status == "refuted":
                 return describe_difference("arithmetic", None, left, right, detail=found.witness)
     return None
+
+
+def _series_that_is_cut_off(f: Formula, context: Context) -> str:
+    r"""Return in words how a formula such as `\sin\theta = \theta` approximates; empty if it is no cut-off series.
+
+    One whose sides have other symbols is none, nor is one of which a further link is open.
+    """
+    if f.parts or not EQUALITIES.issuperset(f.relations) or len(set(map(symbols, f.members))) != 1:
+        return ""
+    links = [check_link(*pair, context) for pair in pairwise(f.members)]
+    cut = [link for link in links if link.status == "approximate"]
+    if not cut or any(link.status not in ("confirmed", "approximate") for link in links):
+        return ""
+    return f"an approximation: {cut[0].witness}"
 
 
 def _reason_right(item: ReadFormula, state: DiagnosisState) -> str:

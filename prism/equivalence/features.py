@@ -50,6 +50,8 @@ class Hint(StrEnum):
     PARTIAL = "partial"
     MODULUS = "modulus"
     NABLA = "nabla"
+    MEAN = "mean"
+    TABLE = "table"
     SPELLING = "spelling"
     CONSTANT = "constant"
     DEFINITION = "definition"
@@ -114,6 +116,8 @@ class Features:
             Hint.PARTIAL: "partial" in ops,
             Hint.MODULUS: "abs" in ops or any(conjugation_base(name) != name for name in names),
             Hint.NABLA: has_nabla(self.plain.formula),
+            Hint.MEAN: "bracket" in ops,
+            Hint.TABLE: "matrix" in ops,
             Hint.SPELLING: any(name in ("i", "j") or name.startswith((VECTOR, HAT)) for name in names),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),

@@ -14,6 +14,7 @@ from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, su
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
+from prism.equivalence.means import with_means_apart
 from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import bars_without_conjugation, marks_of
 from prism.equivalence.primes import is_integrated_over, may_be_by
@@ -279,6 +280,43 @@ def read_spellings(forms: Forms) -> Iterator[Attempt]:
     if letters:
         read = ", ".join(f"{old} is {new}" for old, new in letters.items())
         yield _notation_attempt(a, substituted(b, {symbol(old): symbol(new) for old, new in letters.items()}), read)
+
+
+def read_columns(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas with columns of two numbers as binomial coefficients, or the reverse, as the other has it.
+
+    Only where one formula has tables, all of them such columns, and the other no table. A column is a coefficient if
+    the other formula has it as one, or the factorials of both entries: the column of 2 and 1 is no `2!`.
+    """
+    pair = forms.plain.reference, forms.plain.claim
+    for f, other in (pair, pair[::-1]):
+        tables = {node for member in f.members for node in nodes_with(member, "matrix")}
+        if not tables or not all(map(_is_column_of_two, tables)) or "matrix" in facts_of(other).ops:
+            continue
+        as_coefficients = {table: Expr("binomial", tuple(row.args[0] for row in table.args)) for table in tables}
+        coefficients = {node for member in other.members for node in nodes_with(member, "binomial")}
+        factorials = {node.args[0] for member in other.members for node in nodes_with(member, "factorial")}
+        if all(each in coefficients or factorials.issuperset(each.args) for each in as_coefficients.values()):
+            one, two = substituted(f, as_coefficients), other
+        elif coefficients:
+            columns = {each: Expr("matrix", tuple(Expr("row", (arg,)) for arg in each.args)) for each in coefficients}
+            one, two = f, substituted(other, columns)
+        else:
+            continue
+        yield _notation_attempt(*((one, two) if f is pair[0] else (two, one)), "columns as in the other formula")
+
+
+def _is_column_of_two(table: Expr) -> bool:
+    """Return True for a table of two rows with one entry each."""
+    return len(table.args) == 2 and all(row.op == "row" and len(row.args) == 1 for row in table.args)
+
+
+def take_means_apart(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas with means of sums as sums of means: `\langle T + V\rangle` as the means of T and V."""
+    a, b = forms.plain.reference, forms.plain.claim
+    one, two = with_means_apart(a, b, forms.context.givens.keys())
+    if (one, two) != (a, b):
+        yield _notation_attempt(one, two, "a mean of a sum is the sum of the means")
 
 
 def write_nabla_components(forms: Forms) -> Iterator[Attempt]:

@@ -19,6 +19,7 @@ from prism.equivalence.constant_readings import express_constants, may_express_c
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation_readings import (
     read_calls,
+    read_columns,
     read_euler,
     read_italic_units,
     read_magnitudes,
@@ -27,6 +28,7 @@ from prism.equivalence.notation_readings import (
     read_spellings,
     read_total_derivatives,
     read_units_behind_formulas,
+    take_means_apart,
     write_nabla_components,
 )
 from prism.equivalence.substitutions import (
@@ -198,6 +200,12 @@ def _are_equations(reference: Features, claim: Features) -> bool:
     return reference.facts.formula.kind == claim.facts.formula.kind == "equation"
 
 
+def _may_read_columns(reference: Features, claim: Features) -> bool:
+    """Return True if one formula has a table, and the other one factorials or binomial coefficients and no table."""
+    one, two = reference.plain.ops, claim.plain.ops
+    return ("matrix" in one) != ("matrix" in two) and bool((one | two) & {"factorial", "binomial"})
+
+
 def _can_express_constants(reference: Features, claim: Features) -> bool:
     """Return True if identities of constants may bring the symbols of one formula among those of the other."""
     if reference.letters_of_constants == claim.letters_of_constants:
@@ -251,6 +259,8 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
     Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
     Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
+    Rule(Stage.NOTATION, (Hint.TABLE,), _may_read_columns, read_columns),
+    Rule(Stage.NOTATION, (Hint.MEAN,), lambda _a, _b: True, take_means_apart),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
     Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),
     Rule(Stage.LITERALS, (Hint.VALUE,), _can_lift_literals, _literal_attempts),

@@ -2,8 +2,9 @@ r"""Decide whether two neighbours of a chain are equal: `b` and `c` of `a = b = 
 
 A link is *confirmed* where both members are numbers that agree, or are the same whatever their symbols are; *refuted*
 where both are numbers that agree under no reading of their units, or where both move alike with the same symbols and
-one is a fixed multiple of the other: a lost factor, a sign. Everything else is *undecided*: members with different
-symbols state a law or substitute values, and that is for the problem to judge, not for the chain.
+one is a fixed multiple of the other: a lost factor, a sign; *approximate* where one is a series of the other, cut off
+(`truncated_series`). Everything else is *undecided*: members with different symbols state a law or substitute values,
+and that is for the problem to judge, not for the chain.
 
 A refuted link takes credit from a solution, so every doubt is in its favour. A missing unit may be that of the other
 member, with or without its prefix, coherent SI or coherent cgs; written digits may be rounded; an angle without a unit
@@ -49,6 +50,7 @@ from prism.grading.member_values import (
     unit_powers,
     value_of,
 )
+from prism.grading.truncated_series import truncated_series
 from prism.physics.context import Context
 from prism.physics.quantities import italic_units_as_quantity, read_quantity, resolve_units
 from prism.physics.tables import BASE_UNITS
@@ -66,6 +68,7 @@ REASONS = {
     "apart": "the numbers differ under every reading of their units",
     "ratio": "one is a fixed multiple of the other",
     "other_variables": "they have different symbols: a law, or values put in",
+    "truncated_series": "one is a series of the other, cut off behind its last term",
     "varying_ratio": "they have the same symbols, and neither is a multiple of the other",
     "rounding": "they differ by no more than the written digits may",
     "units": "the units do not settle it",
@@ -88,6 +91,7 @@ _MOST_BY_ROUNDING = 0.3  # of a ratio; beyond, the decimals need not be moved
 _HALF_DECADE = 0.5  # an order of magnitude is rounded to a whole power of ten
 _MOST_PREFIXED = 6  # powers of a thousand: from atto to exa
 _WITH_DUMMIES = frozenset(("integral", "sum", "product", "limit"))
+_SUBJECTS = (r"\link", r"\vec{\link}")  # names that no LaTeX spells, of what is set to a member
 _LIGHT = 299792458.0  # [m/s]
 _LARGEST = Fraction(10**12)  # of a factor between two forms; a larger one is no slip, and may be no float
 _RANK = {"confirmed": 0, "undecided": 1, "refuted": 2}
@@ -99,7 +103,7 @@ class Link:
     """The decision whether two neighbouring members of a chain, such as b and c of `a = b = c`, are equal.
 
     Attributes:
-        status: `confirmed`, `refuted` or `undecided`.
+        status: `confirmed`, `refuted`, `approximate` or `undecided`.
         reason: a key of `REASONS`.
         witness: for a person: both values, or the ratio.
     """
@@ -116,7 +120,7 @@ class Link:
 
 @remembered(LINKS_KEPT)
 def check_link(left: Expr, right: Expr, context: Context) -> Link:
-    r"""Decide whether two neighbouring members of a chain are equal: confirmed, refuted or undecided. Cached.
+    r"""Decide whether two neighbouring members of a chain are equal: one of the statuses of a `Link`. Cached.
 
     Args:
         left, right: members as parsed, units and all.
@@ -139,6 +143,8 @@ def check_link(left: Expr, right: Expr, context: Context) -> Link:
             found = Link("undecided", "too_large", str(error))
         except Mismatch as error:
             found = Link("undecided", "unsupported", str(error))
+        if found.reason == "unsupported" and _are_one_value(left, right, context):
+            found = Link("confirmed", "same_value")
     if account.is_exhausted:
         found = Link("undecided", "too_large", f"more than {PAIR} operations")
     if found.reason == "unsupported" and _free_names(left) != _free_names(right):
@@ -169,6 +175,18 @@ def _compare_members(left: Expr, right: Expr, context: Context) -> Link:
     if is_identity(formula((resolve_units(left), resolve_units(right)), ("=",)), context):
         return Link("confirmed", "same_value")  # with a symbol or a differential that one side has and that cancels
     return _compare_by_ratio(left, right, context, kernel)
+
+
+def _are_one_value(left: Expr, right: Expr, context: Context) -> bool:
+    r"""Return True if a quantity, or a vector, that is set to the one member equals one that is set to the other.
+
+    Rules of vectors, fields and means take equations: `\nabla\cdot(\nabla\times\vec A) = 0`.
+    """
+    return any(
+        equivalent(*(formula((symbol(name), member), ("=",)) for member in (left, right)), context=context).status
+        == "equivalent"
+        for name in _SUBJECTS
+    )
 
 
 # Numbers --------------------------------------------------------------------------------------------------------
@@ -588,7 +606,8 @@ def _compare_by_ratio(left: Expr, right: Expr, context: Context, kernel: ModuleT
 def _compare_one_reading_by_ratio(left: Expr, right: Expr, context: Context, kernel: ModuleType) -> Link:
     """Decide whether two members are equal by their ratio at random points: confirmed if it is 1 at all of them.
 
-    Refuted if it is another constant beyond rounding; undecided if it varies, symbols differ, or values are missing.
+    Refuted if it is another constant beyond rounding, approximate if one member is a cut-off series of the other;
+    undecided if the ratio varies otherwise, symbols differ, or values are missing.
     """
     if _has_vanishing_sum(left) or _has_vanishing_sum(right):
         return Link("undecided", "unsupported", "a sum that is 0 if products commute")
@@ -608,7 +627,8 @@ def _compare_one_reading_by_ratio(left: Expr, right: Expr, context: Context, ker
         return Link("undecided", "too_few_points")
     low, high = min(ratios), max(ratios)
     if not all(map(math.isfinite, ratios)) or high - low > SAME_RATIO * max(abs(low), abs(high)):
-        return Link("undecided", "varying_ratio")
+        found = truncated_series(one.members[0], other.members[0], notation, context, kernel)
+        return Link("approximate", "truncated_series", found) if found else Link("undecided", "varying_ratio")
     if max(abs(low - 1), abs(high - 1)) <= VANISHED:
         return Link("confirmed", "same_value")
     witness = f"the left is {low:.6g} times the right"

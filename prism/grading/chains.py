@@ -130,7 +130,7 @@ def _are_distinct_quantities(left: Expr, right: Expr, task: MatchTask) -> bool:
         return one[1] != other[1] or abs(one[0] - other[0]) > NUMBERS_AGREE * max(abs(one[0]), abs(other[0]))
     pairs = product(_right_sides(left, task), _right_sides(right, task))
     links = [check_link(*pair, task.context) for pair in pairs]
-    is_refuted = any(link.status == "refuted" or link.reason == "varying_ratio" for link in links)
+    is_refuted = any(link.status in ("refuted", "approximate") or link.reason == "varying_ratio" for link in links)
     return is_refuted and all(link.status != "confirmed" for link in links)
 
 

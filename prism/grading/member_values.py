@@ -31,7 +31,7 @@ _FEW_DRAWS = 4  # points at which the effect of rounding on a ratio is evaluated
 _INFORMATIVE = 1e8  # a value has to exceed its rounding bound by this factor
 _SPREADS_KEPT = 64  # members whose rounding spread is remembered between the readings of their units
 VANISHED = 1e-9  # relative to its terms: a sum that is 0
-_TIMES = r"\times"  # name of the factor t in _scaled_difference; no LaTeX spells a symbol like this
+FACTOR = r"\times"  # name of the factor t in _scaled_difference; no LaTeX spells a symbol like this
 Dimension = tuple[tuple[str, float], ...]
 UNIT = r"\unit{"
 _HIDDEN = 1e-4  # relative, of a term beside another
@@ -52,11 +52,11 @@ def value_of(member: Expr, sizes: Mapping[str, float], kernel: ModuleType) -> fl
     tape = build_tape(member)
     if len(tape.roots) != 1:
         return None
-    found = _evaluate(tape, {name: sizes.get(name, 1.0) for name in tape.names}, kernel)
+    found = evaluate(tape, {name: sizes.get(name, 1.0) for name in tape.names}, kernel)
     return None if found is None else float(found[0][tape.roots[0]])
 
 
-def _evaluate(tape: Tape, at: Mapping[str, float], kernel: ModuleType) -> tuple[Any, Any] | None:
+def evaluate(tape: Tape, at: Mapping[str, float], kernel: ModuleType) -> tuple[Any, Any] | None:
     """Return the values and the rounding bounds of all instructions of a tape; None if one is undefined."""
     x, value, bound, _, _ = scratch_arrays(kernel, tape)
     for v, name in enumerate(tape.names):
@@ -167,7 +167,7 @@ def ratios_at_draws(
     ratios = []
     for d in range(n_draw):
         at = {name: values[d] for name, values in table.items()}
-        found = [_evaluate(tape, {**at, _TIMES: t}, kernel) for t in (0.0, 1.0)]
+        found = [evaluate(tape, {**at, FACTOR: t}, kernel) for t in (0.0, 1.0)]
         if any(each is None or _hides_a_term(sums, each[0]) for each in found):
             continue
         ones, less = ([(float(each[0][k]), float(each[1][k])) for k in tape.roots] for each in found if each)
@@ -185,7 +185,7 @@ def ratios_at_draws(
 
 def scaled_difference(left: Expr, right: Expr) -> Expr:
     """Return the expression `left - t right` with the extra symbol t, so that one tape gives the values of both."""
-    return Expr("sub", (left, Expr("mul", (symbol(_TIMES), right))))
+    return Expr("sub", (left, Expr("mul", (symbol(FACTOR), right))))
 
 
 def _sum_operands(tape: Tape) -> list[tuple[int, int]]:

@@ -12,7 +12,13 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
-from prism.equivalence.interpretation import exponential_terms, fourier_integrals, kinks, quadrature
+from prism.equivalence.interpretation import (
+    exponential_terms,
+    fourier_integrals,
+    kinks,
+    laplace_integrals,
+    quadrature,
+)
 from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.draws import TEST
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -349,6 +355,10 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
         return _sifted(evaluator, integrand, function, ends)
     if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
         return over_line(function(exponent))
+    if ends == (0, math.inf) and (falls := laplace_integrals.falls_in(integrand, name)) is not None:
+        closed = laplace_integrals.on_half_line(falls, function)
+        if closed is not None:
+            return closed
     if (low is None or high is None) and (wave := _fourier(evaluator, integrand, name, ends, function)) is not None:
         return wave
     if low is None or high is None:

@@ -21,6 +21,7 @@ _BALL = re.compile(
 _ROUND = re.compile(
     rf"^(?P<names>[xyz]\^\{{?2\}}?(?:\s*\+\s*[xyz]\^\{{?2\}}?)+)\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})\^\{{?2\}}?$"
 )
+_PLACE = re.compile(rf"^(?:\\vec\{{)?(?P<letter>{_NAME})\}}?(?P<primes>'*)$")  # of an element of volume
 _ZERO, _ONE, _TWO, _FOUR = (Expr("num", name=str(k), value=Fraction(k)) for k in (0, 1, 2, 4))
 _MINUS_ONE = Expr("num", name="-1", value=Fraction(-1))
 _PI, _INFINITY = Expr("const", name="pi"), Expr("infinity")
@@ -67,16 +68,18 @@ def _integral(inside: Expr, variable: Expr, low: Expr, high: Expr) -> Expr:
 def _over_space(node: Expr) -> Expr:
     """Return an integral `d^3 r` over all space or a ball."""
     integrand, variable = _iterated(node.args[0]), node.args[1]
-    name = variable.name.removeprefix(r"\vec{").removesuffix("}") if variable.op == "sym" else ""
-    if not name:
+    place = _PLACE.match(variable.name) if variable.op == "sym" else None
+    if place is None:
         raise Unvalued("an integral over space")
+    letter, primes = place["letter"], place["primes"]
+    name = letter + primes
     radius = _INFINITY
     if len(node.args) == 3:
         region = _BALL.match(node.args[2].name)
         if region is None or region["name"] != name:
             raise Unvalued("an integral over this region")
         radius = symbol(region["radius"])
-    length, vector = symbol(name), symbol(rf"\vec{{{name}}}")
+    length, vector = symbol(name), symbol(rf"\vec{{{letter}}}{primes}")
     integrand = substitute(integrand, {Expr("abs", (vector,)): length, Expr("dot", (vector, vector)): _squared(length)})
     if vector.name in symbols(integrand):
         return _beside_one_vector(integrand, length, vector, radius)
@@ -120,10 +123,15 @@ def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr
 
 
 def _factors(node: Expr) -> Iterator[Expr]:
-    """Yield the factors of a product or a quotient."""
+    """Yield the factors of a product or a quotient; of an exponential of a sum, those of its terms."""
     if node.op == "mul":
         for arg in node.args:
             yield from _factors(arg)
+    elif node.op == "exp" and node.args[0].op in ("add", "sub"):
+        first, *others = node.args[0].args
+        yield Expr("exp", (first,))
+        for other in others:
+            yield Expr("exp", (Expr("neg", (other,)) if node.args[0].op == "sub" else other,))
     elif node.op == "div":
         yield from _factors(node.args[0])
         yield Expr("div", (_ONE, node.args[1]))

@@ -4,21 +4,22 @@ Whatever is averaged over, a mean of a sum is the sum of the means, a number sta
 number. Factors keep their order, so that this holds of operators too. Numbers are literals, constants of nature,
 givens, means, and letters that the reference writes outside of its means only.
 
-Refused: to take the claim's word for what is a number. `m\langle v\rangle` for `\langle mv\rangle` holds if m is the
-same for all, which the problem or the reference has to show. A bracket may be Macaulay's, so `\langle x - a\rangle`, a
-coordinate less one letter or number, stays.
+Refused: to take the claim's word for what is a number, or that of a reference without means, of which a claim about
+means says less. `m\langle v\rangle` for `\langle mv\rangle` holds if m is the same for all, which the problem or the
+reference has to show. A bracket may be Macaulay's, so `\langle x - a\rangle`, a coordinate less one letter or number,
+stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
 
-from prism.algebra.expr import Expr, Formula, nodes_with, number, symbols, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, nodes_with, number, symbols, with_args, with_members
 from prism.budget import charge_steps
 
 MOST_TERMS = 32  # of one mean; a longer one stays as it is written
 _MOST_POWER = 4  # of a sum that is multiplied out
-_STEPS = 20  # of Python for a term
+_STEPS = 2  # of Python for a node
 _COORDINATES = frozenset(("x", "y", "z", "s", "r", "t"))
 _CONSTANTS = frozenset((r"\hbar", "k_B", r"\epsilon_0", r"\mu_0"))
 _ONE = number(1)
@@ -34,6 +35,11 @@ class _Stays(Exception):
 def is_mean(node: Expr) -> bool:
     r"""Return True for a mean in angle brackets, `\langle x\rangle`, of one expression."""
     return node.op == "bracket" and node.name.startswith("mean") and len(node.args) == 1
+
+
+def means_of(f: Formula) -> frozenset[str]:
+    """Return the means of a formula in canonical form: where two formulas have others, they say different things."""
+    return frozenset(canonical(node) for member in f.members for node in nodes_with(member, "bracket") if is_mean(node))
 
 
 def with_means_apart(a: Formula, b: Formula, known: Set[str]) -> tuple[Formula, Formula]:
@@ -52,9 +58,9 @@ def with_means_apart(a: Formula, b: Formula, known: Set[str]) -> tuple[Formula, 
 
 
 def _outside_of_means(f: Formula) -> frozenset[str]:
-    """Return the letters that a formula has, and none of its means."""
+    """Return the letters that a formula with means has outside of them only."""
     within = symbols(*(node for member in f.members for node in nodes_with(member, "bracket")))
-    return symbols(*f.members) - within
+    return symbols(*f.members) - within if within else frozenset()
 
 
 def _apart(f: Formula, numbers: Set[str]) -> Formula:

@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, su
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
-from prism.equivalence.means import with_means_apart
+from prism.equivalence.means import means_of, with_means_apart
 from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import bars_without_conjugation, marks_of
 from prism.equivalence.primes import is_integrated_over, may_be_by
@@ -315,7 +315,7 @@ def take_means_apart(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas with means of sums as sums of means: `\langle T + V\rangle` as the means of T and V."""
     a, b = forms.plain.reference, forms.plain.claim
     one, two = with_means_apart(a, b, forms.context.givens.keys())
-    if (one, two) != (a, b):
+    if (one, two) != (a, b) and means_of(one) == means_of(two):
         yield _notation_attempt(one, two, "a mean of a sum is the sum of the means")
 
 

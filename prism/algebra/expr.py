@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from prism import budget
+from prism.algebra.macaulay import is_step
 from prism.algebra.operators import OPS
 
 RELATIONS = {
@@ -717,6 +718,8 @@ def _canonical_power(node: Expr, bound: Renamed) -> tuple[Exact, dict[str, Exact
     """
     base = node.args[0]
     exponent: Exact = Fraction(1, 2)
+    if is_step(node):
+        return 1, {_spell_atom(node, bound): 1}
     if node.op != "sqrt":
         coefficient, symbols_in_exponent = _canonical_powers(node.args[1], bound)
         if symbols_in_exponent or not coefficient:

@@ -27,12 +27,14 @@ from prism.algebra.expr import (
     number,
     ops_of,
     spell,
+    substituted,
     symbol,
     symbols,
     traits_of,
     walk,
     with_args,
 )
+from prism.algebra.macaulay import is_mean
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 NAMES_KEPT = 4096  # names of symbols with what they show
@@ -52,6 +54,10 @@ _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints
 _PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 _MAY_BE_OPERATORS = frozenset(("commutator", "tensor", "bracket", "dot", "opaque"))
+_TIMES = frozenset(("t", r"\tau"))
+_OF_CALCULUS = frozenset(
+    ("derivative", "partial", "differential", "integral", "nabla", "contour", "at", "sum", "limit")
+)
 _OF_FACTORS = frozenset(("mul", "div", "pow"))
 _WITH_EVIDENCE = _MAY_BE_OPERATORS | {"mul", "add", "sub"}  # nodes that may show operators
 _TRACES = ("Tr", "tr")
@@ -103,6 +109,7 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     Such a node keeps the order of the factors, so AB and BA differ. A symbol that one formula shows to be an operator
     is one in the other too. Formulas without operators are returned as they are.
     """
+    a, b = with_operators_at_times(a, b)
     if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
@@ -112,7 +119,38 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
 def shows_operators(f: Formula) -> bool:
     """Return True if something in a formula may be an operator, so that the order of factors may count."""
-    return _operator_evidence(f) is not None
+    return _operator_evidence(f) is not None or (
+        "apply" in traits_of(f).ops and _operator_evidence(_with_calls_as_letters(f)) is not None
+    )
+
+
+def with_operators_at_times(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    r"""Return two formulas with `\hat x(t)` as one letter, if such letters are operators; else as they are."""
+    if "apply" not in traits_of(a).ops | traits_of(b).ops:
+        return a, b
+    one, two = _with_calls_as_letters(a), _with_calls_as_letters(b)
+    return (a, b) if _operator_evidence(one) is None and _operator_evidence(two) is None else (one, two)
+
+
+@budget.remembered(FORMULAS_KEPT)
+def _with_calls_as_letters(f: Formula) -> Formula:
+    r"""Return a formula with an operator at a time, `\hat x(t)`, as one letter, so that its order counts.
+
+    So are letters at a time, `A(t)`, within means and commutators; `V(x)` is a function of an operator. A formula is
+    left as it is where something is differentiated or integrated.
+    """
+    if not traits_of(f).ops.isdisjoint(_OF_CALCULUS):
+        return f
+    within = {
+        node
+        for member in f.members
+        for bracket in nodes_with(member, "bracket", "commutator")
+        for node in nodes_with(bracket, "apply")
+        if {name.partition("_")[0].rstrip("'") for name in symbols(*node.args)} <= _TIMES
+    }
+    hats = {node for member in f.members for node in nodes_with(member, "apply") if _is_written_as_operator(node.name)}
+    letters = {node: symbol(f"{node.name}({', '.join(map(canonical, node.args))})") for node in within | hats}
+    return substituted(f, letters) if letters else f
 
 
 def operator_names(a: Formula, b: Formula) -> frozenset[str]:
@@ -357,12 +395,12 @@ def _letters_in_another_order(node: Expr) -> set[str]:
     numbers.
     """
     written = list(_signed_terms(node))
-    if not any(term.op in _OF_FACTORS for _, term in written):
+    if not any(term.op in _OF_FACTORS or is_mean(term) for _, term in written):
         return set()
     below = [inner.args[1] for inner in nodes_with(node, "div")]
     if any(map(_is_matrix_letter, symbols(*below))):
         return set()
-    terms = [(sign, tuple(_expanded_factors(term))) for sign, term in written]
+    terms = [(sign, tuple(_expanded_factors(term.args[0] if is_mean(term) else term))) for sign, term in written]
     lengths = Counter([len(factors) for _, factors in terms])
     groups: dict[tuple[str, ...], dict[tuple[int, tuple[Expr, ...]], None]] = {}  # terms of the same factors
     for sign, factors in terms:

@@ -17,6 +17,7 @@ from typing import Any
 
 from prism import budget
 from prism.algebra.expr import Expr, canonical, number, walk
+from prism.algebra.macaulay import is_step
 from prism.engine.lowering import Notation
 from prism.engine.store import stored
 
@@ -132,7 +133,7 @@ def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
 
 def _is_rational(node: Expr) -> bool:
     """True if the operator of `node` is arithmetic (a power: with a known integer exponent), whatever its operands."""
-    return node.op in _ARITHMETIC and (node.op != "pow" or _integer_exponent(node) is not None)
+    return node.op in _ARITHMETIC and (node.op != "pow" or (_integer_exponent(node) is not None and not is_step(node)))
 
 
 def _integer_exponent(power: Expr) -> int | None:

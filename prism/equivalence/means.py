@@ -6,21 +6,21 @@ givens, means, and letters that the reference writes outside of its means only.
 
 Refused: to take the claim's word for what is a number, or that of a reference without means, of which a claim about
 means says less. `m\langle v\rangle` for `\langle mv\rangle` holds if m is the same for all, which the problem or the
-reference has to show. A bracket may be Macaulay's, so `\langle x - a\rangle`, a coordinate less one letter or number,
-stays.
+reference has to show. A bracket may be Macaulay's, so `\langle x - a\rangle` stays, and so does one with products in
+two orders, which are of operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from prism.algebra.expr import Expr, Formula, canonical, nodes_with, number, symbols, with_args, with_members
+from prism.algebra.macaulay import is_mean, may_be_macaulay
 from prism.budget import charge_steps
 
 MOST_TERMS = 32  # of one mean; a longer one stays as it is written
 _MOST_POWER = 4  # of a sum that is multiplied out
 _STEPS = 2  # of Python for a node
-_COORDINATES = frozenset(("x", "y", "z", "s", "r", "t"))
 _CONSTANTS = frozenset((r"\hbar", "k_B", r"\epsilon_0", r"\mu_0"))
 _ONE = number(1)
 
@@ -30,11 +30,6 @@ _Term = tuple[_Factors, _Factors]  # what stands before the bracket, and in it
 
 class _Stays(Exception):
     """Raised for a mean that is not taken apart."""
-
-
-def is_mean(node: Expr) -> bool:
-    r"""Return True for a mean in angle brackets, `\langle x\rangle`, of one expression."""
-    return node.op == "bracket" and node.name.startswith("mean") and len(node.args) == 1
 
 
 def means_of(f: Formula) -> frozenset[str]:
@@ -74,7 +69,7 @@ def _rewritten(node: Expr, numbers: Set[str]) -> Expr:
         return node
     args = tuple(_rewritten(arg, numbers) for arg in node.args)
     node = with_args(node, args)
-    if not is_mean(node):
+    if not is_mean(node) or may_be_macaulay(node):
         return node
     try:
         terms = _terms(node.args[0], numbers)
@@ -93,14 +88,14 @@ def _terms(node: Expr, numbers: Set[str]) -> list[_Term]:
     """Return the terms of what is averaged, multiplied out, each with what stands before the bracket and in it.
 
     Raises:
-        _Stays: there are too many, or the bracket may be Macaulay's.
+        _Stays: there are too many, or their order counts.
     """
     charge_steps(_STEPS)
     if is_mean(node) or _is_number(node, numbers):
         return [((node,), ())]
     match node.op:
         case "add" | "sub":
-            if _may_be_macaulay(node):
+            if _show_an_order(node.args):
                 raise _Stays
             found = [_terms(arg, numbers) for arg in node.args]
             if node.op == "sub":
@@ -155,8 +150,12 @@ def _is_constant(node: Expr, numbers: Set[str]) -> bool:
     )
 
 
-def _may_be_macaulay(node: Expr) -> bool:
-    r"""Return True for a coordinate less one letter or number, as in Macaulay's `\langle x - a\rangle^2`."""
-    first, *rest = node.args
-    is_coordinate = first.op == "sym" and first.name in _COORDINATES
-    return node.op == "sub" and is_coordinate and len(rest) == 1 and rest[0].op in ("sym", "num")
+def _show_an_order(terms: Sequence[Expr]) -> bool:
+    """Return True if two products of a sum have the same factors in another order: `xp - px` speaks of operators."""
+    orders: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for written in terms:
+        term = written.args[0] if written.op == "neg" else written
+        if term.op == "mul":
+            factors = tuple(canonical(arg) for arg in term.args if arg.op != "num")
+            orders.setdefault(tuple(sorted(factors)), set()).add(factors)
+    return any(len(each) > 1 for each in orders.values())

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import chain
 
+from prism.algebra.columns import counts, is_column
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
@@ -293,10 +294,15 @@ def read_columns(forms: Forms) -> Iterator[Attempt]:
         tables = {node for member in f.members for node in nodes_with(member, "matrix")}
         if not tables or not all(map(_is_column_of_two, tables)) or "matrix" in facts_of(other).ops:
             continue
+        if any(map(is_column, (*other.members, *(member for member in f.members if "matrix" not in ops_of(member))))):
+            continue
         as_coefficients = {table: Expr("binomial", tuple(row.args[0] for row in table.args)) for table in tables}
         coefficients = {node for member in other.members for node in nodes_with(member, "binomial")}
         factorials = {node.args[0] for member in other.members for node in nodes_with(member, "factorial")}
-        if all(each in coefficients or factorials.issuperset(each.args) for each in as_coefficients.values()):
+        is_counted = all(counts(entry) for each in as_coefficients.values() for entry in each.args)
+        if is_counted and all(
+            each in coefficients or factorials.issuperset(each.args) for each in as_coefficients.values()
+        ):
             one, two = substituted(f, as_coefficients), other
         elif coefficients:
             columns = {each: Expr("matrix", tuple(Expr("row", (arg,)) for arg in each.args)) for each in coefficients}

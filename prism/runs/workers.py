@@ -46,6 +46,7 @@ from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache
 from prism.grading.steps import Step, watched
 from prism.problem.schema import Problem
+from prism.runs.affine_queue import AffineQueue
 from prism.runs.rollouts import Rollout
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
@@ -411,7 +412,7 @@ class _Processes:
         self._setup = _pickled(setup)
         self._kill_after = setup.kill_after
         self._workers = [_Worker() for _ in range(workers)]
-        self._chunks: queue.Queue[Sequence[Task] | None] = queue.Queue()
+        self._chunks: AffineQueue[Sequence[Task] | None] = AffineQueue()
         self.report = report
         self._is_wanted = is_wanted
         self._threads: list[threading.Thread] = []
@@ -455,13 +456,13 @@ class _Processes:
 
     def queue_chunk(self, chunk: Sequence[Task]) -> None:
         """Queue a list of tasks that one worker is to run one after the other."""
-        self._chunks.put(chunk)
+        self._chunks.put(chunk, _source_key(chunk[0].problem))
 
     def stop(self) -> None:
         """End all processes, whatever they are doing."""
         self._stopping.set()
         for _ in self._workers:
-            self._chunks.put(None)
+            self._chunks.put(None, None)
         for worker in self._workers:
             self._kill(worker)
         for thread in self._threads:
@@ -525,8 +526,10 @@ class _Processes:
             started.set_exception(error)
             return
         started.set_result(None)
+        last: str | int | None = None  # the problem that the process was at
         try:
-            while (chunk := self._chunks.get()) is not None and not self._stopping.is_set():
+            while (chunk := self._chunks.get(last)) is not None and not self._stopping.is_set():
+                last = _source_key(chunk[-1].problem)
                 self._run_chunk(worker, chunk)
                 if is_now and not self._stopping.is_set():
                     self._process_of(worker)  # the place of one that has ended is filled before it is asked for

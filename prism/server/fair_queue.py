@@ -13,6 +13,7 @@ connection (a new one costs nothing); and least work first without virtual time 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -89,9 +90,15 @@ class FairQueue(Generic[T]):
         """Return the request that has the next turn, the one that waits longest among equals; None if nothing waits."""
         return min(self._waiting, key=lambda request: request.tag, default=None)
 
-    def take(self, request: RequestShare) -> T:
-        """Remove and return the first value of a request of which something waits."""
-        value = self._waiting[request].popleft()
+    def take(self, request: RequestShare, *wishes: Callable[[T], bool]) -> T:
+        """Remove and return a value of a request of which something waits: the first that fulfils a wish, or the first.
+
+        Args:
+            wishes: in their order; the second counts where no value fulfils the first one.
+        """
+        waiting = self._waiting[request]
+        value = next((value for wish in wishes for value in waiting if wish(value)), waiting[0])
+        waiting.remove(value)
         self._removed(request)
         return value
 

@@ -5,8 +5,9 @@ tried: it is given up when more than the first of `TRIALS` operations are really
 tried again from the start with the second, and at last graded. The row is that of the last time, as if there had been
 no other. What was given up once is dear, and dear ones have one process of their own, beside as many as were asked for,
 so that no cheap one waits for the end of a dear one; where nothing else waits, they have the other workers too, but for
-one. Each request, dear or cheap, has an equal share of the work, trials counted (`fair_queue`): beside four attackers,
-eight clients wait half as long again as without. All lives in one event loop.
+one. Of one request a worker goes on with the problem that it was at, for it remembers what the solutions share. Each
+request, dear or cheap, has an equal share of the work, trials counted (`fair_queue`): beside four attackers, eight
+clients wait half as long again as without. All lives in one event loop.
 
 Refused: limits by address (fairness has to hold behind one proxy); first come, first served (eight clients with small
 solutions wait five to nine times as long beside four with dear ones); stopping or reprioritising processes (a process
@@ -134,17 +135,18 @@ class Scheduler:
                 retry_after=min(_LONGEST_RETRY, math.ceil(excess / (_SPEED * self._slots))),
             )  # fmt: skip
 
-    def submit(self, piece: Piece) -> None:
-        """Queue an admitted solution; its `outcome` is set when it is graded. Cancelling that takes it out."""
-        self.admitted += piece.bound
-        piece.outcome.add_done_callback(lambda _: self._settle(piece))
-        piece.since = asyncio.get_running_loop().time()
-        piece.n_trial = len(TRIALS) if piece.digest in self._deadly else 0
-        self._time.enter(piece.request)
-        self._queues[piece.n_trial].put(piece.request, piece)
+    def submit(self, *pieces: Piece) -> None:
+        """Queue admitted solutions; their `outcome` is set when they are graded. Cancelling that takes one out."""
+        for piece in pieces:
+            self.admitted += piece.bound
+            piece.outcome.add_done_callback(partial(self._settle, piece))
+            piece.since = asyncio.get_running_loop().time()
+            piece.n_trial = len(TRIALS) if piece.digest in self._deadly else 0
+            self._time.enter(piece.request)
+            self._queues[piece.n_trial].put(piece.request, piece)
         self._begin()
 
-    def _settle(self, piece: Piece) -> None:
+    def _settle(self, piece: Piece, _: asyncio.Future[Any]) -> None:
         """Give back what a finished or cancelled solution was admitted with, and take it out of the queues."""
         self.admitted -= piece.bound
         self._time.leave(piece.request)
@@ -154,9 +156,10 @@ class Scheduler:
 
     # Turns. -----------------------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        """Give waiting solutions to the free workers."""
-        while (piece := self._next()) is not None:
+    def _begin(self, last: str = "") -> None:
+        """Give waiting solutions to the free workers, of which one was at the problem with the digest `last`."""
+        while (piece := self._next(last)) is not None:
+            last = ""
             if piece.outcome.done():  # cancelled a moment ago
                 continue
             tried, reserved = self._tried(piece), self._reserved[piece.n_trial]
@@ -169,8 +172,12 @@ class Scheduler:
             piece.request.tag += reserved
             asyncio.wrap_future(done).add_done_callback(partial(self._end, piece, reserved))
 
-    def _next(self) -> Piece | None:
-        """Remove and return the solution that is begun now; None if nothing waits, or no worker is free for it."""
+    def _next(self, last: str) -> Piece | None:
+        """Remove and return the solution that is begun now; None if nothing waits, or no worker is free for it.
+
+        Of the request whose turn it is one of the problem `last`, else of a problem that no worker is at: a worker
+        remembers what the solutions of a problem share.
+        """
         first = self._queues[0].next()
         waiting = [(n, request) for n, queue in enumerate(self._queues) if n and (request := queue.next()) is not None]
         due, n_trial, dear = min(
@@ -184,7 +191,10 @@ class Scheduler:
             piece.is_beside = self._has_processes
             return piece
         if first is not None and n_free > 0:
-            return self._queues[0].take(first)
+            running = {piece.problem.sha256 for piece in self._running}
+            return self._queues[0].take(
+                first, lambda piece: piece.problem.sha256 == last, lambda piece: piece.problem.sha256 not in running
+            )
         if dear is not None and first is None and n_free > 1:
             return self._queues[n_trial].take(dear)
         return None
@@ -224,7 +234,7 @@ class Scheduler:
         else:
             self._metrics.add("solutions", outcome="killed" if isinstance(found, Killed) else "graded")
             piece.outcome.set_result(found.value if isinstance(found, Graded) else found)
-        self._begin()
+        self._begin(piece.problem.sha256)
 
     def _put_aside(self, piece: Piece) -> None:
         """Queue a solution among the dear ones, or refuse its request if too many others have some there."""

@@ -219,8 +219,7 @@ class GradingService:
             for problem, item, known in usable
         ]  # fmt: skip
         self.scheduler.admit([piece.bound for piece in pieces])
-        for piece in pieces:
-            self.scheduler.submit(piece)
+        self.scheduler.submit(*pieces)
         try:
             results = await asyncio.gather(*(piece.outcome for piece in pieces))
         except PrismError as error:

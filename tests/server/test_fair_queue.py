@@ -91,3 +91,15 @@ def test_values_can_be_removed() -> None:
     assert not shop.queue.remove(b, "b1")
     assert shop.queue.values() == ["a2"]
     assert shop.serve(1) == ["a2"]
+
+
+def test_of_a_request_the_first_value_that_fulfils_a_wish_is_taken() -> None:
+    queue: FairQueue[str] = FairQueue()
+    request = RequestShare()
+    for value in ("a1", "b1", "a2", "c1"):
+        queue.put(request, value)
+    assert queue.take(request, lambda value: value.startswith("z"), lambda value: value.startswith("b")) == "b1"
+    assert queue.take(request, lambda value: value == "a2") == "a2"
+    assert queue.take(request, lambda value: value == "z") == "a1"
+    assert queue.take(request) == "c1"
+    assert queue.next() is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,6 +68,15 @@ class Bench:
         self.scheduler.submit(piece)
         self.pieces[text] = piece
         return piece
+
+    def submit_together(self, **texts: str) -> None:
+        """Submit one request of texts, each with the name of its problem."""
+        request, loop = RequestShare(), asyncio.get_running_loop()
+        for text, name in texts.items():
+            problem = replace(PROBLEM, sha256=name)
+            rollout = Rollout("newton", text, "1")
+            self.pieces[text] = Piece(request, problem, rollout, text.encode(), 1, None, loop.create_future())
+        self.scheduler.submit(*self.pieces.values())
 
     async def end(self, text: str, outcome: Any) -> None:
         """A worker ends with what it was given last of a text."""
@@ -356,3 +366,16 @@ def test_the_bound_of_a_solution() -> None:
     assert most_operations(0, None) == budget.SOLUTION
     assert most_operations(10, None) == budget.SOLUTION + 10 * budget.CHARACTER
     assert most_operations(10, 5) == 5
+
+
+def test_a_worker_goes_on_with_the_problem_that_it_was_at() -> None:
+    """Two workers, two groups of three: neither grades a part of the other's group while its own has solutions."""
+
+    async def scene(bench: Bench) -> None:
+        bench.submit_together(a1="a", a2="a", a3="a", b1="b", b2="b", b3="b")
+        assert bench.given == ["a1", "b1"]
+        for ended, begun in (("b1", "b2"), ("b2", "b3"), ("a1", "a2"), ("b3", "a3")):
+            await bench.end(ended, Graded(1.0, 10))
+            assert bench.given[-1] == begun
+
+    played(scene)

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, canonical, number, symbol, symbols, walk
+from prism.algebra.macaulay import is_step
 from prism.algebra.operators import OPS
 from prism.engine.lowering.arithmetic import (
     MAX_COMPLEX_POWER,
@@ -256,9 +257,11 @@ def lower_derivative(node: Expr, scope: Scope) -> Value:
 def lower_power(node: Expr, scope: Scope) -> Value:
     """Lower `x^n` or an n-th root: with an integer instruction if possible, else as a real or complex power.
 
-    Raises NoValue for `(-1)^{ft}`, Mismatch for a table to an unsuitable power.
+    Raises NoValue for `(-1)^{ft}` and for steps in angle brackets, Mismatch for a table to an unsuitable power.
     """
     builder = scope.builder
+    if is_step(node):
+        raise NoValue("bracket")
     if node.args[0].op == "tuple" and node.args[1] == symbol("T"):
         return lower_node(Expr("opaque", node.args[:1], name="T"), scope)
     base, exponent = lower_node(node.args[0], scope), lower_number(node.args[1], scope)

@@ -10,6 +10,7 @@ from itertools import product
 from flint import acb, arb
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
+from prism.algebra.noncommutative import with_operators_at_times
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.columns import solves_for_column, solves_for_entries
@@ -89,7 +90,7 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
     """Compare two equations, or two expressions, under random interpretations."""
     with precision(PRECISION):
         try:
-            a, b = written_out(a, b, context)
+            a, b = written_out(*with_operators_at_times(a, b), context)
             a, b = read_together(a, b)
             is_about_same = may_be_compared(a, b)
         except Unvalued as reason:

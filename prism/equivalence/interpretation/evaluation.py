@@ -10,6 +10,7 @@ from fractions import Fraction
 from flint import acb, arb
 
 from prism.algebra.expr import Expr, canonical, replace_index, symbol, symbols, walk
+from prism.algebra.macaulay import is_step
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.held import held_value, jacobian_value
@@ -185,6 +186,8 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a power: of a number, a vector (its square) or a square matrix."""
     if is_vector_of_operators(node.args[0], evaluator.signature.space):
         return _power_of_vector(evaluator, node, scope)
+    if is_step(node):
+        raise Unvalued("bracket")
     base = evaluator.value(node.args[0], scope)
     if not isinstance(base, Table):
         exponent = evaluator.number(node.args[1], scope)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
+from prism.algebra.macaulay import is_step
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
@@ -68,6 +69,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
     def read(node: Expr) -> Expr:
         """Return a node as it is read, inner ones first."""
+        if is_step(node):
+            return symbol(rf"\mean{{{canonical(node)}}}")
         args = tuple(read(arg) for arg in node.args)
         node = with_args(node, args)
         if node.op == "bracket" and node.name == "mean" and not keeps_means:

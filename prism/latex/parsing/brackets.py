@@ -359,7 +359,8 @@ def split_at_bars(inner: Sequence[Token]) -> list[list[Token]]:
     parts = _split_outside_brackets(
         inner, lambda token: token.type == "BAR" or (token.text == "|" and token.type in ("OPEN", "CLOSE"))
     )
-    return parts if all(parts) else _split_outside_brackets(inner, lambda token: token.type == "BAR")
+    parts = parts if all(parts) else _split_outside_brackets(inner, lambda token: token.type == "BAR")
+    return parts if parts[0] else [list(inner)]  # `\langle |v| \rangle` is the mean of a modulus
 
 
 def _split_outside_brackets(tokens: Sequence[Token], separates: Callable[[Token], bool]) -> list[list[Token]]:

@@ -103,7 +103,7 @@ def _construct_handler(text: str, n_argument: int) -> Handler:
 
     def handler(cursor: Cursor, token: Token, items: list[Token]) -> None:
         r"""Read the arguments of a command, `\binom{n}{k}`, and append one LISTED token with its scripts to `items`."""
-        args = [read_argument(cursor) for _ in range(n_argument)]
+        args = [read_argument(cursor, splits=True) for _ in range(n_argument)]
         items.append(read_scripts(cursor, Token("LISTED", text, token.pos, token.gap, args=args)))
 
     return handler

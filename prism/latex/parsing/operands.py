@@ -131,7 +131,7 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
     if first >= len(items):
         raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
     head = items[first]
-    if head.type == "LISTED" and head.text == "matrix":
+    if (head.type == "LISTED" and head.text == "matrix") or head.type == "BRACKET":
         after = first + 1
     elif head.type in _BRACKETS:
         after = first + 1
@@ -312,8 +312,8 @@ def _is_angle_before_divisor(argument: list[Token], items: list[Token], divisor:
 
 
 def _ends_argument(item: Token) -> bool:
-    """Return True for an item that ends an argument without brackets: a vector, a derivative, an exponential."""
-    if _is_exponential(item):
+    """Return True for an item that ends an argument without brackets: a vector, column, derivative, exponential."""
+    if _is_exponential(item) or (item.type == "LISTED" and item.text in ("matrix", "binomial")):
         return True
     if item.type == "SYM" and item.text[0] == "e" and item.text[1:2] == "_":
         return item.text.strip("e_{}") in _COORDINATES  # the unit vector e_r

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from prism import budget
+from prism.algebra.columns import with_columns
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
 from prism.errors import LatexSyntaxError
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
@@ -103,7 +104,7 @@ def _run_grammar(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula
         raise LatexSyntaxError(latex, position, found, _describe_expected(error.accepted), kind) from None
     if any(member.depth > MAX_NESTING for member in members):
         raise LatexSyntaxError(latex, 0, f"operators nested more than {MAX_NESTING} deep", (), "limit")
-    return formula(members, relations, shown, whole.depends)
+    return formula(with_columns(members), relations, shown, whole.depends)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,47 @@
+r"""Columns written as binomial coefficients, `\psi = \binom{a}{b}` and `\vec r = {x \choose y}`."""
+
+from __future__ import annotations
+
+from prism.algebra.expr import Expr, nodes_with, ops_of, substitute, symbols
+
+_STATES = frozenset((r"\psi", r"\Psi", r"\chi", r"\phi", r"\Phi", r"\varphi"))  # letters of spinors
+
+_WHOLE = frozenset(("n", "k", "N", "K", "m", "M", "r", "i", "j", "l"))  # letters of whole numbers
+
+
+def with_columns(members: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    r"""Return the members of a formula with binomials as columns, if one member is a vector, a state or a column.
+
+    Not where a vector or a sum stands beside the binomial: `\vec S = \binom{n}{k}\vec s` has a number.
+    """
+    coefficients = {node for member in members for node in nodes_with(member, "binomial")}
+    if not coefficients or not any(map(is_column, members)):
+        return members
+    beside = [member for member in members if "binomial" in ops_of(member)]
+    if any("sum" in ops_of(member) or any(map(_is_vector_name, symbols(member))) for member in beside):
+        return members
+    columns = {node: Expr("matrix", tuple(Expr("row", (arg,)) for arg in node.args)) for node in coefficients}
+    return tuple(substitute(member, columns) for member in members)
+
+
+def is_column(member: Expr) -> bool:
+    r"""Return True for a vector times numbers, a lone letter of a state, a ket, or what has a table: `\chi_+`."""
+    if "matrix" in ops_of(member) or any(node.name == "ket" for node in nodes_with(member, "bracket")):
+        return True
+    if member.op == "sym" and member.name.partition("_")[0].strip("{}") in _STATES:
+        return True
+    return "dot" not in ops_of(member) and any(map(_is_vector_name, symbols(member)))
+
+
+def _is_vector_name(name: str) -> bool:
+    """Return True for the name of a symbol with an arrow or in bold type."""
+    return name.startswith(r"\vec{")
+
+
+def counts(entry: Expr) -> bool:
+    """Return True for what a binomial coefficient has for an entry: a whole number, its letters, and sums of them."""
+    if entry.op in ("add", "sub", "mul", "div", "neg"):
+        return all(map(counts, entry.args))
+    if entry.op == "sym":
+        return entry.name.partition("_")[0] in _WHOLE
+    return entry.value is not None and entry.value.denominator == 1

@@ -1,0 +1,58 @@
+r"""Brackets of Macaulay, `\langle x - a\rangle^n`, which look like means: 0 before a, a step or a load for n <= 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prism.algebra.expr import Expr
+
+_COORDINATES = frozenset(("x", "y", "z", "s", "r", "t"))
+
+
+def is_mean(node: Expr) -> bool:
+    r"""Return True for one expression in angle brackets, `\langle x\rangle`."""
+    return node.op == "bracket" and node.name.startswith("mean") and len(node.args) == 1
+
+
+def may_be_macaulay(node: Expr) -> bool:
+    r"""Return True for a coordinate in angle brackets, more or less something else: `\langle x - \frac L2\rangle`."""
+    if not is_mean(node) or node.args[0].op not in ("add", "sub"):
+        return False
+    terms = list(_terms(node.args[0]))
+    coordinates = [term for term in terms if _is_coordinate(term)]
+    return len(coordinates) == 1 and not any(
+        map(_has_mean_or_coordinate, (t for t in terms if t is not coordinates[0]))
+    )
+
+
+def is_step(node: Expr) -> bool:
+    r"""Return True for a bracket to the power 0, or to a negative one if it may be Macaulay's: no power of a number."""
+    if node.op != "pow" or not is_mean(node.args[0]):
+        return False
+    exponent = node.args[1].args[0] if node.args[1].op == "neg" else node.args[1]
+    value = exponent.value if node.args[1] is exponent else -(exponent.value or 1)
+    return value is not None and (value == 0 or (value < 0 and may_be_macaulay(node.args[0])))
+
+
+def _terms(node: Expr) -> Iterator[Expr]:
+    """Yield the terms of nested sums."""
+    if node.op in ("add", "sub", "neg"):
+        for arg in node.args:
+            yield from _terms(arg)
+    else:
+        yield node
+
+
+def _is_coordinate(term: Expr) -> bool:
+    """Return True for a coordinate, maybe with a number before it or below."""
+    if term.op in ("mul", "div"):
+        others = [arg for arg in term.args if arg.op != "num"]
+        return len(others) == 1 and _is_coordinate(others[0])
+    return term.op == "sym" and term.name in _COORDINATES
+
+
+def _has_mean_or_coordinate(node: Expr) -> bool:
+    """Return True if an expression has a mean in it, or a coordinate."""
+    return is_mean(node) or _is_coordinate(node) or any(map(_has_mean_or_coordinate, node.args))

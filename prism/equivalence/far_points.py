@@ -2,8 +2,8 @@ r"""Points beyond the usual draws, for two formulas that agree within them (sema
 
 Draws are of the order of 1, so a term that is small there, or a function that is flat, is not seen: `mv` against
 `mv/\sqrt{1 - v^2/c^2}` with c put in. Where to look follows from the values on the tape: where two terms of a sum
-balance, and where the argument of a function is 1; two variables of one argument, as in `e^{-br}`, are also moved
-against each other, so that it stays. Whole numbers are drawn beyond 12, angles half a turn away.
+balance, and where the argument of a function is 1; two variables of one argument, as in `e^{-br}` and `e^{-a/b^2}`, are
+also moved together, so that it stays. Whole numbers are drawn beyond 12, angles half a turn away.
 
 Refused: to read the scales off the literals (`10 \cdot 10 \cdot 10` is none), and to draw every formula at all scales
 (a pair that differs, as nearly all do, would pay for it).
@@ -47,6 +47,8 @@ _SATURATING = frozenset((
 _SUMS = frozenset((source.ADD, source.SUB))
 _BLIND = frozenset((source.SQRT, source.ABS, source.POW, source.ROOT, source.ASIN, source.ACOS, source.ATAN))
 _MAX_TERMS = 8  # of a sum whose terms are compared, each with each
+_MOST_POWER = 4.0  # of how far one variable is moved, for how far a second one is
+_Moved = tuple[tuple[int, float], ...]  # variables, each with a power of how far the first one is moved
 
 
 Place = tuple[tuple[tuple[str, float], ...], tuple[float, float]]  # variables, each with its value; the shares to draw
@@ -191,40 +193,57 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[Place, ...]:
         return ()
     base = [points.point(0)[name] for name in tape.names]
     found: dict[Place, None] = {}
-    for moved in _moves(tape, base):
-        mine = [ratio for ratio in hidden if _varies(tape, ratio, moved[0])]
+    for moved in _moves(points, base, module):
+        mine = [ratio for ratio in hidden if _varies(tape, ratio, moved[0][0])]
         if not mine:
             continue
         table = np.abs(np.array([_values(points, x, module) for x in _along(base, moved)]))
         for above, below in mine:
             for k in _crossings(_logarithms(table, above, below)):
                 centres = [
-                    math.copysign(2.0 ** round(math.log2(abs(base[v])) + decades * math.log2(10.0)), base[v])
-                    for v, decades in zip(moved, (k - DECADES, DECADES - k), strict=False)
+                    math.copysign(
+                        2.0 ** round(math.log2(abs(base[v])) + power * (k - DECADES) * math.log2(10.0)), base[v]
+                    )
+                    for v, power in moved
                 ]
-                place = tuple(zip((tape.names[v] for v in moved), centres, strict=True))
+                place = tuple(zip((tape.names[v] for v, _ in moved), centres, strict=True))
                 for shares in (BELOW, ABOVE) if (above, below) in one_sided else (BELOW,):
                     found[place, shares] = None
     return tuple(found)[:MAX_PLACES]
 
 
-def _moves(tape: Tape, base: Sequence[float]) -> Iterator[tuple[int, ...]]:
-    """Yield the variables to be moved: each alone, then each against another one in an argument of a function."""
+def _moves(points: ZeroSet, base: list[float], module: ModuleType) -> Iterator[_Moved]:
+    """Yield the variables to be moved: each alone, then with another one, so that an argument of a function stays."""
+    tape = points.tape
     estimated = variables_in_estimates(tape)
     free = [v for v in range(len(tape.names)) if base[v] and not estimated >> v & 1]
-    yield from ((v,) for v in free)
-    arguments = {int(tape.dep[a]) for op, a, _ in tape.code.reshape(-1, 3).tolist() if op in _SATURATING}
-    for v, w in permutations(free, 2):
-        if any(each >> v & 1 and each >> w & 1 for each in arguments):
-            yield v, w
+    yield from (((v, 1.0),) for v in free)
+    arguments = {a for op, a, _ in tape.code.reshape(-1, 3).tolist() if op in _SATURATING}
+    joint = [a for a in sorted(arguments) if sum(int(tape.dep[a]) >> v & 1 for v in free) > 1]
+    if not joint:
+        return
+    grown = {v: [10.0 * x if u == v else x for u, x in enumerate(base)] for v in free}
+    sizes = np.abs(np.array([_values(points, x, module) for x in (base, *grown.values())]))
+    found: dict[_Moved, None] = {}
+    for a in joint:
+        growth = {v: float(_decades(sizes[row, a], sizes[0, a])) for row, v in enumerate(free, 1)}
+        for v, w in permutations(free, 2):
+            if growth[v] and growth[w]:
+                found[(v, 1.0), (w, round(-growth[v] / growth[w], 2))] = None
+    yield from (moved for moved in found if abs(moved[1][1]) <= _MOST_POWER)
 
 
-def _along(base: Sequence[float], moved: Sequence[int]) -> Iterator[list[float]]:
-    """Yield points with the first variable moved by powers of ten, and the second one, if any, by their reciprocals."""
+def _decades(one: float, other: float) -> float:
+    """Return by how many powers of ten one size is beyond another; 0 if either has none."""
+    return math.log10(one / other) if 0 < one < math.inf and 0 < other < math.inf else 0.0
+
+
+def _along(base: Sequence[float], moved: _Moved) -> Iterator[list[float]]:
+    """Yield points with the first variable moved by powers of ten, and the second one, if any, by a power of these."""
     for k in range(-DECADES, DECADES + 1):
         at = list(base)
-        for v, power in zip(moved, (k, -k), strict=False):
-            at[v] *= 10.0**power
+        for v, power in moved:
+            at[v] *= 10.0 ** (power * k)
         yield at
 
 

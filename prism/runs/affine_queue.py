@@ -34,11 +34,15 @@ class AffineQueue(Generic[T]):
             _, taker = self._takers.pop(near[-1] if near else -1)
         taker.set_result(value)
 
-    def get(self, last: Hashable) -> T:
-        """Remove and return the first value; wait for one if there is none. `last` is what the taker was at."""
+    def ask(self, last: Hashable) -> Future[T]:
+        """Return a future of the next value for a taker that was at `last`; it has the first that waits, if one does.
+
+        Who asks before it tells what it has done is there when that brings more of the same.
+        """
+        taker: Future[T] = Future()
         with self._lock:
             if self._values:
-                return self._values.popleft()
-            taker: Future[T] = Future()
-            self._takers.append((last, taker))
-        return taker.result()
+                taker.set_result(self._values.popleft())
+            else:
+                self._takers.append((last, taker))
+        return taker

@@ -527,18 +527,30 @@ class _Processes:
             return
         started.set_result(None)
         last: str | int | None = None  # the problem that the process was at
+        done: Done | None = None
         try:
-            while (chunk := self._chunks.get(last)) is not None and not self._stopping.is_set():
+            while True:
+                coming = self._chunks.ask(last)
+                if done is not None:
+                    self.report(done)
+                if (chunk := coming.result()) is None or self._stopping.is_set():
+                    return
                 last = _source_key(chunk[-1].problem)
-                self._run_chunk(worker, chunk)
+                done = self._run_chunk(worker, chunk)
+                if done is not None and isinstance(done.result, Killed):
+                    self.report(done)
+                    done = None
                 if is_now and not self._stopping.is_set():
                     self._process_of(worker)  # the place of one that has ended is filled before it is asked for
         except Exception as error:  # noqa: BLE001 - reported to the thread that waits for results
             if not self._stopping.is_set():
                 self.report(error)
 
-    def _run_chunk(self, worker: _Worker, chunk: Sequence[Task]) -> None:
-        """Run a chunk on one worker and report each result, or `Killed` for a task that ends its workers."""
+    def _run_chunk(self, worker: _Worker, chunk: Sequence[Task]) -> Done | None:
+        """Run a chunk on one worker and report each result, or `Killed` for a task that ends its workers.
+
+        Returns the last result, which is not reported, for the worker asks for more first; None if there is none.
+        """
         endings: list[str] = []  # how the processes ended that tried the first unfinished task
         while (chunk := [task for task in chunk if self._is_wanted(task)]) and not self._stopping.is_set():
             process = self._process_of(worker)
@@ -546,17 +558,24 @@ class _Processes:
                 _send(process.stdin, _pickled(_message(chunk)))
                 while chunk:
                     result, seconds = self._receive_result(worker, process)
-                    self.report(Done(chunk[0], result, seconds))
+                    done = Done(chunk[0], result, seconds)
                     chunk, endings = chunk[1:], []
+                    if not chunk:
+                        return done
+                    self.report(done)
             except _WorkerDied:
                 if self._stopping.is_set():
-                    return
+                    return None
                 endings.append(_ending(worker, process))
                 self._kill(worker)
                 self._n_ended += 1
                 if endings[-1] == _OVERRAN or len(endings) == TRIES:
-                    self.report(Done(chunk[0], Killed("; ".join(endings))))
+                    done = Done(chunk[0], Killed("; ".join(endings)))
                     chunk, endings = chunk[1:], []
+                    if not chunk:
+                        return done
+                    self.report(done)
+        return None
 
     def _receive_result(self, worker: _Worker, process: subprocess.Popen[bytes]) -> Any:
         """Return what `_run_job` returned in the process; `worker.since` is set meanwhile, for the clock."""

@@ -20,8 +20,13 @@ def with_columns(members: tuple[Expr, ...]) -> tuple[Expr, ...]:
     beside = [member for member in members if "binomial" in ops_of(member)]
     if any("sum" in ops_of(member) or any(map(_is_vector_name, symbols(member))) for member in beside):
         return members
-    columns = {node: Expr("matrix", tuple(Expr("row", (arg,)) for arg in node.args)) for node in coefficients}
+    columns = {node: as_column(node) for node in coefficients}
     return tuple(substitute(member, columns) for member in members)
+
+
+def as_column(coefficient: Expr) -> Expr:
+    """Return the column of the entries of a binomial coefficient."""
+    return Expr("matrix", tuple(Expr("row", (entry,)) for entry in coefficient.args))
 
 
 def is_column(member: Expr) -> bool:

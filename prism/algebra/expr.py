@@ -718,11 +718,9 @@ def _canonical_power(node: Expr, bound: Renamed) -> tuple[Exact, dict[str, Exact
     """
     base = node.args[0]
     exponent: Exact = Fraction(1, 2)
-    if is_step(node):
-        return 1, {_spell_atom(node, bound): 1}
     if node.op != "sqrt":
         coefficient, symbols_in_exponent = _canonical_powers(node.args[1], bound)
-        if symbols_in_exponent or not coefficient:
+        if symbols_in_exponent or not coefficient or is_step(node):
             return 1, {_spell_atom(node, bound): 1}
         exponent = _quotient(1, coefficient) if node.op == "root" else coefficient
     factor, powers = _canonical_powers(base, bound)

@@ -2,8 +2,9 @@ r"""Brackets of Macaulay, `\langle x - a\rangle^n`, which look like means: 0 bef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from prism.algebra.terms import terms_of
 
 if TYPE_CHECKING:
     from prism.algebra.expr import Expr
@@ -20,7 +21,7 @@ def may_be_macaulay(node: Expr) -> bool:
     r"""Return True for a coordinate in angle brackets, more or less something else: `\langle x - \frac L2\rangle`."""
     if not is_mean(node) or node.args[0].op not in ("add", "sub"):
         return False
-    terms = list(_terms(node.args[0]))
+    terms = list(terms_of(node.args[0]))
     coordinates = [term for term in terms if _is_coordinate(term)]
     return len(coordinates) == 1 and not any(
         map(_has_mean_or_coordinate, (t for t in terms if t is not coordinates[0]))
@@ -31,18 +32,9 @@ def is_step(node: Expr) -> bool:
     r"""Return True for a bracket to the power 0, or to a negative one if it may be Macaulay's: no power of a number."""
     if node.op != "pow" or not is_mean(node.args[0]):
         return False
-    exponent = node.args[1].args[0] if node.args[1].op == "neg" else node.args[1]
-    value = exponent.value if node.args[1] is exponent else -(exponent.value or 1)
+    exponent = node.args[1]
+    value = -(exponent.args[0].value or 1) if exponent.op == "neg" else exponent.value
     return value is not None and (value == 0 or (value < 0 and may_be_macaulay(node.args[0])))
-
-
-def _terms(node: Expr) -> Iterator[Expr]:
-    """Yield the terms of nested sums."""
-    if node.op in ("add", "sub", "neg"):
-        for arg in node.args:
-            yield from _terms(arg)
-    else:
-        yield node
 
 
 def _is_coordinate(term: Expr) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import chain
 
-from prism.algebra.columns import counts, is_column
+from prism.algebra.columns import as_column, counts, is_column
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
@@ -305,8 +305,7 @@ def read_columns(forms: Forms) -> Iterator[Attempt]:
         ):
             one, two = substituted(f, as_coefficients), other
         elif coefficients:
-            columns = {each: Expr("matrix", tuple(Expr("row", (arg,)) for arg in each.args)) for each in coefficients}
-            one, two = f, substituted(other, columns)
+            one, two = f, substituted(other, {each: as_column(each) for each in coefficients})
         else:
             continue
         yield _notation_attempt(*((one, two) if f is pair[0] else (two, one)), "columns as in the other formula")

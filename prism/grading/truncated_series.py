@@ -56,11 +56,11 @@ def truncated_series(left: Expr, right: Expr, notation: Notation, context: Conte
         return ""
     tape = build_tape(scaled_difference(left, right), notation)
     samplings = samplings_of((tape,), context)
+    values = {name: draws(name, sampling, context.digest, _DRAWS) for name, sampling in samplings.items()}
+    starts = [{name: float(drawn[d]) for name, drawn in values.items()} for d in range(_DRAWS)]
     for name, written in candidates:
         if name not in samplings or samplings[name].kind == "integer":
             continue
-        values = {each: draws(each, sampling, context.digest, _DRAWS) for each, sampling in samplings.items()}
-        starts = [{each: float(drawn[d]) for each, drawn in values.items()} for d in range(_DRAWS)]
         for limit in ("0", "infinity"):
             factor = 1 / _STEP if limit == "0" else _STEP
             order = _order_of_difference(tape, starts[0], name, factor, kernel)

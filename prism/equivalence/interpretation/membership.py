@@ -12,12 +12,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, symbols_of, walk, with_members
+from prism.algebra.terms import terms_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.lines import REACH, Line
-from prism.equivalence.interpretation.names import terms_of
 from prism.equivalence.interpretation.predicates import (
     ELEMENT,
     Comparison,

@@ -21,6 +21,7 @@ from prism.algebra.expr import (
     with_args,
     with_members,
 )
+from prism.algebra.terms import terms_of
 
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
@@ -420,15 +421,6 @@ def _tensor_names(node: Expr) -> Iterator[str]:
         yield node.name
     for arg in node.args[:1] if node.op in _DERIVATIVES else node.args:
         yield from _tensor_names(arg)
-
-
-def terms_of(node: Expr) -> Iterable[Expr]:
-    """Yield the terms of a sum that is not in a function."""
-    if node.op in ("add", "sub", "neg"):
-        for arg in node.args:
-            yield from terms_of(arg)
-    else:
-        yield node
 
 
 def index_range(letter: str) -> range:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from flint import acb
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, walk
+from prism.algebra.terms import terms_of
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.monomials import monomial_of
-from prism.equivalence.interpretation.names import terms_of
 from prism.equivalence.interpretation.scales import is_extreme
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.values import Scalar, Unvalued, plain

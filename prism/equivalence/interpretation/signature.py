@@ -13,6 +13,7 @@ from itertools import pairwise
 from prism.algebra.calculus import letters_beside_rates, possible_unknowns, usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes, operator_names
+from prism.algebra.terms import terms_of
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
 from prism.equivalence.interpretation.boundaries import region_letters
@@ -35,7 +36,6 @@ from prism.equivalence.interpretation.names import (
     order_of,
     shifted_matrices,
     squared_moduli_of_functions,
-    terms_of,
     up_and_down,
 )
 from prism.equivalence.interpretation.quanta import Space, space_of

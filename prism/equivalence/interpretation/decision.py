@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
-from flint import acb, arb
+from flint import acb
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import with_operators_at_times
@@ -28,7 +28,18 @@ from prism.equivalence.interpretation.reading import may_be_any_input, read_toge
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.shorthand import written_out
-from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
+from prism.equivalence.interpretation.signature import Signature, signatures_of
+from prism.equivalence.interpretation.solving import (
+    STARTS,
+    is_drawn_freely,
+    kept,
+    nearby,
+    residual_of,
+    root_of,
+    unknowns,
+    value_and_size,
+    with_value,
+)
 from prism.equivalence.interpretation.tensor_equations import solves_for_components
 from prism.equivalence.interpretation.values import (
     PRECISION,
@@ -55,7 +66,6 @@ CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
 _LINE_DRAWS = 6  # of formulas whose cases are all met along a line that is integrated over
 MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
 _MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
-_STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 4  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
 _SMALL = 0.3  # size of all letters where a series converges
@@ -64,10 +74,7 @@ _NOTHING = 1e-40  # size of what vanishes
 _VANISHING = 1e-9  # size, with its error, of what may vanish
 _TELLING = 2  # of the interpretations that have to agree, those in which the formulas do not vanish
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
-_ROOT_STEPS = 24  # of the secant method
-_EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
 _SAME_ROOT = 1e-9  # relative distance of two roots that are one
-_ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +227,7 @@ def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formul
     So a modulus, or what a series is in, is where it has to be: below 1.
     """
     draw = Draw(number, signature)
-    may_be_smaller = _converges_near_zero(a) or _converges_near_zero(b)
+    may_be_smaller = converges_near_zero(a) or converges_near_zero(b)
     try:
         same = _same_in(draw, a, b)
     except Unvalued:
@@ -248,7 +255,7 @@ def _only_one_has_limit(draw: Draw, a: Formula, b: Formula) -> bool:
     return exist[0] != exist[1]
 
 
-def _converges_near_zero(f: Formula) -> bool:
+def converges_near_zero(f: Formula) -> bool:
     """Return True if a formula has an infinite sum or an elliptic integral."""
     return any(
         (node.op in ("sum", "product") and len(node.args) == 4 and node.args[3].op == "infinity")
@@ -387,7 +394,7 @@ def _without_vanished(draw: Draw, found: list[bool | None]) -> list[bool | None]
 def _sides_of_one_letter(draw: Draw, a: Formula, b: Formula) -> tuple[Expr, Expr] | None:
     """Return the other sides of two equations that are solved for one letter, `y = A` and `y = B`; else None."""
     for k, lone in enumerate(a.members):
-        if lone.op == "sym" and lone in b.members and _is_drawn_freely(lone.name, draw.signature):
+        if lone.op == "sym" and lone in b.members and is_drawn_freely(lone.name, draw.signature):
             sides = a.members[1 - k], b.members[1 - b.members.index(lone)]
             if lone.name not in symbols(*sides):
                 return sides
@@ -476,12 +483,12 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
         if b.value == 0:
             return _is_exactly_zero(evaluator.number(under_test(a, variable_of(a, b)), scope))
         a, b = (under_test(each, variable_of(a, b)) for each in (a, b))
-    one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
+    one, size = value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
-        two, other = _value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
+        two, other = value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
     except (NoCase, Diverges):
         return False  # the reference has a value here
-    one, two = _kept(evaluator.draw, one), _kept(evaluator.draw, two)
+    one, two = kept(evaluator.draw, one), kept(evaluator.draw, two)
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
     sizes = size_of(one), size_of(two)
@@ -505,40 +512,9 @@ def _is_exactly_zero(x: Scalar) -> bool | None:
     return False if compare_to_zero(found, 1.0) is False else None
 
 
-def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
-    """Return left minus right of an equation, and the size of the terms of its sides."""
-    evaluator = Evaluator(draw)
-    (left, one), (right, two) = (_value_and_size(evaluator, member, scope) for member in f.members)
-    for side, other, member in ((left, right, f.members[1]), (right, left, f.members[0])):
-        is_vector = isinstance(side, Table) and side.rows != side.columns and not isinstance(other, Table)
-        if is_vector and symbols(member):
-            raise Unvalued("a number beside a vector")  # also where it happens to be 0
-    return _kept(draw, add(left, right, -1)), one + two
-
-
-def _kept(draw: Draw, value: Value) -> Value:
-    """Return what counts of a value: of an operator between number states the columns that the cut does not reach."""
-    space = draw.signature.space
-    return value if space is None or not isinstance(value, Table) else space.cut(value, draw.number)
-
-
-def _value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
-    """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
-    if node.op == "commutator":
-        node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
-    if node.op not in ("add", "sub"):
-        value = evaluator.value(node, scope)
-        return value, size_of(value)
-    total, scale = _value_and_size(evaluator, node.args[0], scope)
-    for arg in node.args[1:]:
-        value, size = _value_and_size(evaluator, arg, scope)
-        total, scale = add(total, value, -1 if node.op == "sub" else 1), scale + size
-    return total, scale
-
-
 def _is_zero(draw: Draw, f: Formula, letters: tuple[str, ...]) -> bool | None:
     """Return True if an equation holds in an interpretation, for all values of its free indices."""
-    return _joint(compare_to_zero(*_residual(draw, f, scope)) for scope in _scopes(letters))
+    return _joint(compare_to_zero(*residual_of(draw, f, scope)) for scope in _scopes(letters))
 
 
 def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
@@ -546,8 +522,8 @@ def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) ->
     answer: bool | None = True
     for scope in _scopes(letters):
         evaluator = Evaluator(draw)
-        one, two = (_kept(draw, evaluator.value(f.members[0], scope)) for f in (a, b))
-        other = _kept(draw, evaluator.value(b.members[1], scope))
+        one, two = (kept(draw, evaluator.value(f.members[0], scope)) for f in (a, b))
+        other = kept(draw, evaluator.value(b.members[1], scope))
         scale = size_of(one) + size_of(two)
         equal = [
             compare_to_zero(add(one, multiply(acb(sign), each)), scale) for sign in (1, -1) for each in (two, other)
@@ -567,25 +543,18 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
         return _solves_for_tensor(draw, a, b, letters)
     if draw.signature.tensors and _have_same_residual(draw, a, b):
         return True
-    if draw.signature.matrices and (found := solves_for_column(draw, a, b, _residual)) is not None:
+    if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
         return found
-    if (found := solves_for_entries(draw, a, b, _residual)) is not None:
+    if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
         return found
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
-        residual, scale = _residual(solved, b, Scope())
-        apart = size_of(_residual(_nearby(solved, draw), b, Scope())[0])
+        residual, scale = residual_of(solved, b, Scope())
+        apart = size_of(residual_of(nearby(solved, draw), b, Scope())[0])
         answer = compare_to_zero(residual, max(scale, apart))
         if answer is not True or n + 1 == _MOST_ROOTS:
             return answer
     return _are_multiples(draw, a, b) if answer is None else answer
-
-
-def _nearby(solved: Draw, draw: Draw) -> Draw:
-    """Return a solution with what was solved for one part in a hundred larger: what it misses by is a scale."""
-    fixed = {name: value if name in draw.fixed else multiply(acb(1.01), value) for name, value in solved.fixed.items()}
-    shifts = {name: value if name in draw.shifts else acb(1.01) * value for name, value in solved.shifts.items()}
-    return replace(solved, fixed=fixed, shifts=shifts)
 
 
 def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
@@ -593,24 +562,24 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
     for member, other in (a.members, a.members[::-1]):
         is_lone = member.op == "sym" and member.name not in symbols(other)
         is_lone = is_lone and not draw.signature.functions.get(member.name)
-        if is_lone and _is_drawn_freely(member.name, draw.signature):
-            yield replace_value(draw, member.name, Evaluator(draw).value(other, Scope()))
+        if is_lone and is_drawn_freely(member.name, draw.signature):
+            yield with_value(draw, member.name, Evaluator(draw).value(other, Scope()))
     inside = symbols(*(node for f in (a, b) for member in f.members for node in walk(member) if node.op == "integral"))
-    unknowns = sorted(_unknowns(draw.signature, a, b), key=lambda each: each[0] in inside)
+    letters = sorted(unknowns(draw.signature, a, b), key=lambda each: each[0] in inside)
     n_found = 0
-    for name, is_shift in unknowns:
+    for name, is_shift in letters:
         if n_found and name in inside:
             break  # each step of a search would cost an integral
         roots: list[Draw] = []
-        for start in _STARTS:
-            found = _root(draw, a, name, start, is_shift=is_shift)
+        for start in STARTS:
+            found = root_of(draw, a, name, start, is_shift=is_shift)
             if found is not None and not any(_is_same_root(found, other, name) for other in roots):
                 roots.append(found)
                 n_found += 1
                 yield found
             if found is not None and is_shift:
                 break
-        inverse = None if roots or is_shift else _root(draw, a, name, _STARTS[0], is_inverse=True)
+        inverse = None if roots or is_shift else root_of(draw, a, name, STARTS[0], is_inverse=True)
         if inverse is not None:
             n_found += 1
             yield inverse
@@ -622,87 +591,9 @@ def _is_same_root(one: Draw, two: Draw, name: str) -> bool:
     return x is not None and y is not None and size_of(add(x, y, -1)) < _SAME_ROOT * size_of(x)
 
 
-def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
-    """Yield what an equation may be solved for: numbers, multiples of functions (then True), and differentials."""
-    common = sorted(symbols(*a.members) & symbols(*b.members))
-    varied = (node.args[0] for member in a.members for node in walk(member) if node.op == "differential")
-    for name in sorted(symbols(*varied)):
-        yield "d" + name, False
-    for name in common:
-        if signature.is_number(name) and name not in signature.whole and _is_drawn_freely(name, signature):
-            yield name, False
-    for name in common:
-        if signature.functions.get(name) and name not in signature.notation.vectors:
-            yield name, True
-
-
-def _is_drawn_freely(name: str, signature: Signature) -> bool:
-    """Return True if a letter has a value of its own: no component, length or direction of a vector, no coordinate."""
-    notation = signature.notation
-    if name == notation.unit and notation.is_complex:
-        return False
-    if name in dict(notation.lengths) or name in dict(notation.basis) or name in dict(notation.directions):
-        return False
-    if signature.has_nabla and name in (*COORDINATES[signature.system], "r", r"\vec{r}"):
-        return False
-    return not any(name in names for _, names in notation.components)
-
-
-def replace_value(draw: Draw, name: str, value: Value) -> Draw:
-    """Return an interpretation in which a letter has a value."""
-    return replace(draw, fixed={**draw.fixed, name: value})
-
-
-def _root(
-    draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool = False, is_inverse: bool = False
-) -> Draw | None:
-    """Return an interpretation with a value of one letter, or a multiple of a function, that solves an equation.
-
-    The reciprocal of the letter is searched for if `is_inverse`.
-
-    None if it is no number's equation, or no root is found by the secant method.
-    """
-
-    def moved(value: Scalar) -> Draw:
-        """Return the interpretation with the letter, or the multiple, at a value."""
-        if is_shift:
-            return replace(draw, shifts={**draw.shifts, name: plain(value)})
-        return replace_value(draw, name, acb(1) / value if is_inverse else value)
-
-    def residual(value: Scalar) -> tuple[Scalar, float]:
-        """Return the residual there."""
-        found, scale = _residual(moved(value), f, Scope())
-        return scalar(found), scale
-
-    try:
-        x, y = map(acb, start)
-        (fx, one), (fy, two) = residual(x), residual(y)
-        scale, steepness = one + two, 0.0
-        for _ in range(_ROOT_STEPS):
-            slope = plain(fy) - plain(fx)
-            if slope.contains(0):
-                break
-            steepness = float((slope / (y - x)).mid().abs_upper())
-            x, y = y, (y - plain(fy) * (y - x) / slope).mid()
-            fx = fy
-            fy, _ = residual(y)
-            if float(plain(fy).mid().abs_upper()) <= max(_EXACT * scale, float(plain(fy).rad())):
-                break
-    except (Unvalued, ZeroDivisionError):
-        return None
-    missed = float(plain(fy).abs_upper())
-    if not missed < _ROOT_LEVEL * scale or not steepness:
-        return None
-    is_real = float(abs(y.imag.mid())) < 1e-9 * (1 + float(abs(y.real.mid())))
-    is_usable = (is_real or draw.signature.notation.is_complex) and float(y.mid().abs_upper()) > 1e-12
-    apart = 2 * missed / steepness  # how far the true root may be
-    within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
-    return moved(within) if is_usable else None
-
-
 def _have_same_residual(draw: Draw, a: Formula, b: Formula) -> bool:
     """Return True if left minus right side of two equations between numbers is the same up to a sign."""
-    (one, first), (two, second) = (_residual(draw, f, Scope()) for f in (a, b))
+    (one, first), (two, second) = (residual_of(draw, f, Scope()) for f in (a, b))
     if isinstance(one, Table) or isinstance(two, Table):
         return False
     return any(compare_to_zero(add(one, two, sign), first + second) is True for sign in (1, -1))
@@ -713,7 +604,7 @@ def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
 
     Raise Unvalued for numbers: any two are.
     """
-    (one, _), (two, _) = (_residual(draw, f, Scope()) for f in (a, b))
+    (one, _), (two, _) = (residual_of(draw, f, Scope()) for f in (a, b))
     if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
         raise Unvalued("no letter to solve for")
     if one.rows == one.columns > 1 and all(map(_is_multiple_of_unit, (one, two))):
@@ -734,7 +625,7 @@ def _solves_for_tensor(draw: Draw, a: Formula, b: Formula, letters: tuple[str, .
         too_few = reason
     if agree is True:
         return True
-    found = solves_for_components(draw, a, b, list(_scopes(letters)), _residual)
+    found = solves_for_components(draw, a, b, list(_scopes(letters)), residual_of)
     if found is None and too_few is not None:
         raise too_few
     return agree if found is None else found
@@ -752,7 +643,9 @@ def _is_multiple_of_unit(table: Table) -> bool:
 
 def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
     """Return True if the components of two tensor equations are multiples of each other by one factor."""
-    pairs = [(scalar(_residual(draw, a, scope)[0]), scalar(_residual(draw, b, scope)[0])) for scope in _scopes(letters)]
+    pairs = [
+        (scalar(residual_of(draw, a, scope)[0]), scalar(residual_of(draw, b, scope)[0])) for scope in _scopes(letters)
+    ]
     return _have_one_ratio([one for one, _ in pairs], [two for _, two in pairs])
 
 

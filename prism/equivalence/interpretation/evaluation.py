@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, canonical, replace_index, symbol, symbols, 
 from prism.algebra.macaulay import is_step
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
+from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.held import held_value, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
 from prism.equivalence.interpretation.monomials import NTH, is_derivative
@@ -39,6 +40,7 @@ from prism.equivalence.interpretation.quanta import (
 )
 from prism.equivalence.interpretation.signature import variable_key
 from prism.equivalence.interpretation.values import (
+    UNNAMED,
     DividesByZero,
     Dual,
     NoCase,
@@ -74,7 +76,32 @@ class Evaluator(Letters):
     """Evaluates expressions under one interpretation."""
 
     def value(self, node: Expr, scope: Scope) -> Value:
-        """Return the value of an expression; Unvalued if a part has none."""
+        """Return the value of an expression; Unvalued if a part has none.
+
+        It is kept in the draw with the names that were looked up for it, and holds wherever none of these is bound,
+        solved for or shifted: in the search for a root only what depends on the letter is worked out again.
+        """
+        if scope.slopes or scope.indices:
+            return self._worked_out(node, scope)
+        draw = self.draw
+        kept = draw.values.get(node)
+        if kept is not None:
+            value, names = kept
+            if _is_untouched(names, draw, scope):
+                self.met |= names
+                return value
+        around, self.met = self.met, set()
+        try:
+            value = self._worked_out(node, scope)
+            if kept is None and _is_untouched(self.met, draw, scope):
+                draw.values[node] = value, self.met
+        finally:
+            around |= self.met
+            self.met = around
+        return value
+
+    def _worked_out(self, node: Expr, scope: Scope) -> Value:
+        """Return the value of an expression that is not known; see `value`."""
         charge_steps(_STEPS)
         repeated = [
             letter for letter, count in letter_counts(node).items()
@@ -114,6 +141,14 @@ class Evaluator(Letters):
         fixed = [arg for arg in named_so if len(letters := letters_of(arg.name)) == 2 and scope.indices.keys() >= {
             *letters}]  # fmt: skip
         return any(isinstance(found := self.symbol(arg, scope), acb) and found.is_zero() for arg in fixed)
+
+
+def _is_untouched(names: Set[str], draw: Draw, scope: Scope) -> bool:
+    """Return True if none of some names is bound, solved for or shifted, and all that a value depends on is named."""
+    return (
+        names.isdisjoint(scope.values) and names.isdisjoint(draw.fixed) and names.isdisjoint(draw.shifts)
+        and UNNAMED not in names
+    )  # fmt: skip
 
 
 # What each operator means. ------------------------------------------------------------------------------------------
@@ -336,6 +371,7 @@ def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     if is_jacobian(node):
         return jacobian_value(evaluator, node, scope)
     key = canonical(node)
+    evaluator.met.add(key)
     if key in scope.values:
         return scope.values[key]
     if evaluator.signature.states_space is not None:
@@ -365,6 +401,7 @@ def _differentiated(evaluator: Evaluator, operand: Expr, steps: list[Expr], scop
         return evaluator.value(operand, scope)
     variable, rest = steps[0], steps[1:]
     name, sign = _resolved_variable(evaluator, variable, scope)
+    evaluator.met.add(name)
     start = evaluator._variable(name, scope) if not name.startswith("x_") else (
         scalar(scope.values[name]) if name in scope.values else evaluator.draw.number_of(name, "real")
     )  # fmt: skip

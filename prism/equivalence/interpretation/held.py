@@ -18,6 +18,7 @@ from flint import acb
 from prism.algebra.expr import Expr, Formula, canonical, symbol, symbols, walk
 from prism.equivalence.interpretation.names import is_jacobian
 from prism.equivalence.interpretation.values import (
+    UNNAMED,
     Dual,
     Scalar,
     Table,
@@ -153,7 +154,9 @@ def _slope(evaluator: Evaluator, quantity: Expr, name: str, scope: Scope) -> Sca
     draw = evaluator.draw
     key = quantity, symbol(name)
     is_kept = not scope.values and not scope.slopes and symbols(quantity).isdisjoint((*draw.fixed, *draw.shifts))
+    evaluator.met.add(name)
     if is_kept and key in draw.integrals:
+        evaluator.met.add(UNNAMED)
         return scalar(draw.integrals[key])
     tag = evaluator.new_tag()
     start = scope.values.get(name)

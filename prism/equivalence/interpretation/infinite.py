@@ -29,6 +29,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import by_parts, plain_size
 from prism.equivalence.interpretation.scales import is_out_of_the_ordinary
 from prism.equivalence.interpretation.values import (
+    UNNAMED,
     Scalar,
     Table,
     Unvalued,
@@ -254,6 +255,8 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         is_kept = _is_kept(evaluator, key, scope)
         kept = evaluator.signature.constants if _is_constant(key) else evaluator.draw.integrals
         part = kept.get(key) if is_kept else None
+        if part is not None and kept is evaluator.draw.integrals:
+            evaluator.met.add(UNNAMED)
         if part is None:
             part = _quadrature(evaluator, inside, variable.name, (low, high), scope)
             if is_kept:

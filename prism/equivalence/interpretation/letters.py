@@ -74,12 +74,14 @@ class Letters:
     Attributes:
         draw: the interpretation.
         signature: what the letters are.
+        met: names that were looked up for the value at hand: of letters, of what was solved for, of bound variables.
     """
 
     def __init__(self, draw: Draw) -> None:
         """Keep the interpretation."""
         self.draw = draw
         self.signature: Signature = draw.signature
+        self.met: set[str] = set()
         self._tags = 0
 
     def value(self, node: Expr, scope: Scope) -> Value:
@@ -110,11 +112,17 @@ class Letters:
         self._tags += 1
         return self._tags
 
+    def _is_bound(self, name: str, scope: Scope) -> bool:
+        """Return True for a bound variable, and note that the value at hand depends on whether it is one."""
+        self.met.add(name)
+        return name in scope.values
+
     # Letters. -----------------------------------------------------------------------------------------------------
 
     def symbol(self, node: Expr, scope: Scope) -> Value:
         """Return the value of a letter: bound, solved for, or drawn."""
         name = node.name
+        self.met.add(name)
         notation = self.signature.notation
         is_unit = notation.is_complex and name == notation.unit and name in self.signature.tensors
         if name in scope.values and not is_unit:
@@ -127,13 +135,14 @@ class Letters:
             return indexed
         if (kronecker := self._kronecker(name, scope)) is not None:
             return kronecker
-        if name in _DIRECTIONS and "#direction" in scope.values:
+        if name in _DIRECTIONS and self._is_bound("#direction", scope):
             return direction(scalar(scope.values[r"\theta"]), scalar(scope.values[r"\phi"]))
         has_several = len(letters_of(name)) > 1
         for index, number in scope.indices.items():
             name = replace_index(name, index, chr(_PRIVATE + number) if has_several and number > 9 else str(number))
         if (pair := _DISTANCE.match(name)) is not None and pair[2] > pair[3]:
             name = f"{pair[1]}_{{{pair[3]}{pair[2]}}}"  # a distance is that from either end
+        self.met.add(name)
         if name in self.draw.fixed:
             fixed = self.draw.fixed[name]
             return fixed if isinstance(fixed, Table) else self._varied(name, fixed, scope)
@@ -165,6 +174,7 @@ class Letters:
                 return self.draw.number_of(letter, "positive")
             return plain(scalar(self.symbol(symbol(letter), scope))) if letter else acb(1)
 
+        self.met |= {"#lowering", "#raising"}
         lowering = scope.values.get("#lowering"), scope.values.get("#raising")
         return operators.value(space, self.draw.number, name, scope.indices, number, lowering)
 
@@ -260,6 +270,7 @@ class Letters:
         is_constant = (name in _CONSTANTS or name.endswith("_0")) and name not in self.signature.varied
         if not scope.slopes or is_constant:
             return drawn
+        self.met.add(f"d{name}")
         change = self.draw.fixed.get(f"d{name}", self.draw.number_of(f"d{name}", "real"))
         return Dual(drawn, scalar(change), scope.slopes)
 
@@ -286,10 +297,10 @@ class Letters:
         self, name: str, variables: tuple[str, ...], scope: Scope, *, is_complex: bool, part: int = 0
     ) -> Scalar:
         """Return the value of a function at its own variables."""
-        if name in scope.values:
+        if self._is_bound(name, scope):
             return scalar(scope.values[name])
         guarded = scope.with_value("#" + name, acb(0))
-        if "#" + name in scope.values:
+        if self._is_bound("#" + name, scope):
             raise Unvalued("letters that are functions of each other")
         point: list[Scalar] = []
         for variable in variables:
@@ -307,12 +318,11 @@ class Letters:
     def _coordinate(self, k: int, scope: Scope) -> Scalar:
         """Return a coordinate `x_k` of the place of fields with indices."""
         name = f"x_{k}"
-        found = scope.values.get(name)
-        return self.draw.number_of(name, "real") if found is None else scalar(found)
+        return scalar(scope.values[name]) if self._is_bound(name, scope) else self.draw.number_of(name, "real")
 
     def _variable(self, variable: str, scope: Scope) -> Scalar:
         """Return the value of a variable of a function: a letter, or a derivative."""
-        if variable in scope.values:
+        if self._is_bound(variable, scope):
             return scalar(scope.values[variable])
         if variable in self.signature.keys:
             return scalar(self.value(self.signature.keys[variable], scope))
@@ -385,7 +395,7 @@ class Letters:
 
     def _raw_coordinate(self, name: str, scope: Scope) -> Scalar:
         """Return the value of a coordinate."""
-        if name in scope.values:
+        if self._is_bound(name, scope):
             return scalar(scope.values[name])
         return self.draw.number_of(name, "angle" if name in (r"\theta", r"\phi") else "positive")
 
@@ -481,6 +491,7 @@ class Letters:
             found = self._coordinate(values[0], scope)
             return found if sign > 0 else -found
         key = f"{base}_{{{','.join(map(str, values))}}}"
+        self.met.add(key)
         if key in self.draw.fixed:
             return multiply(acb(sign), self.draw.fixed[key])
         value: Scalar = self.draw.number_of(key, "real")

@@ -16,6 +16,7 @@ from flint import acb, fmpq
 from prism.budget import charge
 
 PRECISION = 160  # bits of a ball
+UNNAMED = "#unnamed"  # among the names that a value depends on: it depends on more than they say
 _NESTED = 20  # operations of a sum or product of numbers with several infinitesimals
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
 _EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it

@@ -1,0 +1,146 @@
+"""Solving one equation in an interpretation: what it misses by, what it may be solved for, and its roots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flint import acb, arb
+
+from prism.algebra.expr import Expr, Formula, symbols, walk
+from prism.equivalence.interpretation.draws import Draw
+from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.signature import COORDINATES, Signature
+from prism.equivalence.interpretation.values import (
+    Scalar,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    multiply,
+    plain,
+    scalar,
+    size_of,
+)
+
+STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
+_ROOT_STEPS = 24  # of the secant method
+_EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
+
+
+def residual_of(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
+    """Return left minus right of an equation, and the size of the terms of its sides."""
+    evaluator = Evaluator(draw)
+    (left, one), (right, two) = (value_and_size(evaluator, member, scope) for member in f.members)
+    for side, other, member in ((left, right, f.members[1]), (right, left, f.members[0])):
+        is_vector = isinstance(side, Table) and side.rows != side.columns and not isinstance(other, Table)
+        if is_vector and symbols(member):
+            raise Unvalued("a number beside a vector")  # also where it happens to be 0
+    return kept(draw, add(left, right, -1)), one + two
+
+
+def kept(draw: Draw, value: Value) -> Value:
+    """Return what counts of a value: of an operator between number states the columns that the cut does not reach."""
+    space = draw.signature.space
+    return value if space is None or not isinstance(value, Table) else space.cut(value, draw.number)
+
+
+def value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
+    """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
+    if node.op == "commutator":
+        node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
+    if node.op not in ("add", "sub"):
+        value = evaluator.value(node, scope)
+        return value, size_of(value)
+    total, scale = value_and_size(evaluator, node.args[0], scope)
+    for arg in node.args[1:]:
+        value, size = value_and_size(evaluator, arg, scope)
+        total, scale = add(total, value, -1 if node.op == "sub" else 1), scale + size
+    return total, scale
+
+
+def unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
+    """Yield what an equation may be solved for: numbers, multiples of functions (then True), and differentials."""
+    common = sorted(symbols(*a.members) & symbols(*b.members))
+    varied = (node.args[0] for member in a.members for node in walk(member) if node.op == "differential")
+    for name in sorted(symbols(*varied)):
+        yield "d" + name, False
+    for name in common:
+        if signature.is_number(name) and name not in signature.whole and is_drawn_freely(name, signature):
+            yield name, False
+    for name in common:
+        if signature.functions.get(name) and name not in signature.notation.vectors:
+            yield name, True
+
+
+def is_drawn_freely(name: str, signature: Signature) -> bool:
+    """Return True if a letter has a value of its own: no component, length or direction of a vector, no coordinate."""
+    notation = signature.notation
+    if name == notation.unit and notation.is_complex:
+        return False
+    if name in dict(notation.lengths) or name in dict(notation.basis) or name in dict(notation.directions):
+        return False
+    if signature.has_nabla and name in (*COORDINATES[signature.system], "r", r"\vec{r}"):
+        return False
+    return not any(name in names for _, names in notation.components)
+
+
+def with_value(draw: Draw, name: str, value: Value) -> Draw:
+    """Return an interpretation in which a letter has a value."""
+    return replace(draw, fixed={**draw.fixed, name: value})
+
+
+def nearby(solved: Draw, draw: Draw) -> Draw:
+    """Return a solution with what was solved for one part in a hundred larger: what it misses by is a scale."""
+    fixed = {name: value if name in draw.fixed else multiply(acb(1.01), value) for name, value in solved.fixed.items()}
+    shifts = {name: value if name in draw.shifts else acb(1.01) * value for name, value in solved.shifts.items()}
+    return replace(solved, fixed=fixed, shifts=shifts)
+
+
+def root_of(
+    draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool = False, is_inverse: bool = False
+) -> Draw | None:
+    """Return an interpretation with a value of one letter, or a multiple of a function, that solves an equation.
+
+    The reciprocal of the letter is searched for if `is_inverse`.
+
+    None if it is no number's equation, or no root is found by the secant method.
+    """
+
+    def moved(value: Scalar) -> Draw:
+        """Return the interpretation with the letter, or the multiple, at a value."""
+        if is_shift:
+            return replace(draw, shifts={**draw.shifts, name: plain(value)})
+        return with_value(draw, name, acb(1) / value if is_inverse else value)
+
+    def residual(value: Scalar) -> tuple[Scalar, float]:
+        """Return the residual there."""
+        found, scale = residual_of(moved(value), f, Scope())
+        return scalar(found), scale
+
+    try:
+        x, y = map(acb, start)
+        (fx, one), (fy, two) = residual(x), residual(y)
+        scale, steepness = one + two, 0.0
+        for _ in range(_ROOT_STEPS):
+            slope = plain(fy) - plain(fx)
+            if slope.contains(0):
+                break
+            steepness = float((slope / (y - x)).mid().abs_upper())
+            x, y = y, (y - plain(fy) * (y - x) / slope).mid()
+            fx = fy
+            fy, _ = residual(y)
+            if float(plain(fy).mid().abs_upper()) <= max(_EXACT * scale, float(plain(fy).rad())):
+                break
+    except (Unvalued, ZeroDivisionError):
+        return None
+    missed = float(plain(fy).abs_upper())
+    if not missed < _ROOT_LEVEL * scale or not steepness:
+        return None
+    is_real = float(abs(y.imag.mid())) < 1e-9 * (1 + float(abs(y.real.mid())))
+    is_usable = (is_real or draw.signature.notation.is_complex) and float(y.mid().abs_upper()) > 1e-12
+    apart = 2 * missed / steepness  # how far the true root may be
+    within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
+    return moved(within) if is_usable else None

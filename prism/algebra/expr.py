@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from prism import budget
@@ -29,6 +30,7 @@ RELATIONS = {
 _SYMBOLS_KEPT = 8192  # symbols of which one object serves a process
 MAX_SIZE = 2**60  # nodes that a tree tells of itself; operands that are shared double a tree at each level
 _LARGE = 50_000  # nodes of a tree that no text has: one that substitution has grown is charged before it is walked
+_KEPT = 500  # nodes of a tree that keeps a list of them
 _SUBSTITUTION = 50  # operations for each node that a substitution visits
 _SPELLING = 50  # for each node that is spelled
 _CANONICAL, _CANONICAL_LEVEL = 400, 20  # for each node of a canonical form, and for each level above it
@@ -64,6 +66,7 @@ class Expr:
     _hash: int = field(init=False, repr=False, compare=False)
     _names: frozenset[str] | None = field(init=False, repr=False, compare=False)
     _ops: frozenset[str] | None = field(init=False, repr=False, compare=False)
+    _below: tuple[Expr, ...] | None = field(init=False, repr=False, compare=False)
 
     def __init__(self, op: str, args: tuple[Expr, ...] = (), name: str = "", value: Fraction | None = None) -> None:
         """Make a node, with its hash, size and depth from those of its operands: a tree is walked otherwise."""
@@ -81,6 +84,7 @@ class Expr:
         _set_hash(self, hash((op, name, args)))
         _set_names(self, None)
         _set_ops(self, None)
+        _set_below(self, None if args else args)
 
     def __hash__(self) -> int:
         """Return the hash computed at construction."""
@@ -114,9 +118,9 @@ class Expr:
 
 
 # Setters of the slots: a frozen dataclass writes its own by name, which takes half as long again for each node.
-_set_op, _set_args, _set_name, _set_value, _set_size, _set_depth, _set_hash, _set_names, _set_ops = (
+_set_op, _set_args, _set_name, _set_value, _set_size, _set_depth, _set_hash, _set_names, _set_ops, _set_below = (
     getattr(Expr, slot).__set__
-    for slot in ("op", "args", "name", "value", "size", "depth", "_hash", "_names", "_ops")
+    for slot in ("op", "args", "name", "value", "size", "depth", "_hash", "_names", "_ops", "_below")
 )  # fmt: skip
 
 
@@ -303,10 +307,20 @@ def plain_parts(written: Formula) -> Iterator[Formula]:
 
 
 def walk(root: Expr) -> Iterator[Expr]:
-    """Yield every node of an expression tree, parents before children, left to right, without recursion."""
+    """Return every node of an expression tree, parents before children, left to right, without recursion."""
     if root.size > _LARGE:
         budget.charge_steps(root.size)
-    stack = [root]
+    below = root._below
+    if below is None:
+        below = tuple(_nodes_below(root))
+        if root.size <= _KEPT:
+            _set_below(root, below)
+    return chain((root,), below)
+
+
+def _nodes_below(root: Expr) -> Iterator[Expr]:
+    """Yield every node of a tree but its root."""
+    stack = list(reversed(root.args))
     while stack:
         node = stack.pop()
         yield node
@@ -314,17 +328,10 @@ def walk(root: Expr) -> Iterator[Expr]:
 
 
 def nodes_with(root: Expr, *ops: str) -> Iterator[Expr]:
-    """Yield the nodes of a tree that have one of the operators `ops`, as `walk`; not looking where there is none."""
-    if root.size > _LARGE:
-        budget.charge_steps(root.size)
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if (node._ops or _stored_ops(node)).isdisjoint(ops):
-            continue
-        if node.op in ops:
-            yield node
-        stack.extend(reversed(node.args))
+    """Return the nodes of a tree that have one of the operators `ops`, as `walk`; not looking where there is none."""
+    if (root._ops or _stored_ops(root)).isdisjoint(ops):
+        return iter(())
+    return (node for node in walk(root) if node.op in ops)
 
 
 def symbols(*roots: Expr) -> frozenset[str]:

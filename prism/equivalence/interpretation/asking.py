@@ -5,7 +5,7 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
-from prism.algebra.expr import ORDERINGS, Formula, canonical, walk
+from prism.algebra.expr import ORDERINGS, Formula, canonical, traits_of
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice, has_folds
@@ -14,6 +14,7 @@ from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
 _SETS = frozenset(("set", "list", "interval", "union", "intersection", "pm"))
+_UNIONS = ("union", "intersection", "opaque")
 _STATED = frozenset(("in", "notin", "!="))
 _NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="what a letter may be, or an integral that may diverge")
 
@@ -36,8 +37,6 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         is_beyond = is_beyond or one.has_cases or two.has_cases
     if a.kind != b.kind or one.is_excluded or two.is_excluded or not is_beyond:
         return None
-    if _says_nothing(a) or _says_nothing(b):
-        return None
     if plain.status == Status.EQUIVALENT:
         if (a.members, a.relations) == (b.members, b.relations):
             return None
@@ -47,12 +46,15 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     else:
         is_misread = one.is_misread or two.is_misread or one.calls_what_is_not(two)
         is_asked = (is_misread or one.is_delicate or two.is_delicate) and one.may_say_what(two)
-    if not is_asked or not may_begin_extra():
+    if not is_asked or _says_nothing(a) or _says_nothing(b) or not may_begin_extra():
         return None
-    from prism.equivalence.interpretation.decision import compare_by_interpretation
+    from prism.equivalence.interpretation.alone import are_told_apart
+    from prism.equivalence.interpretation.decision import Outcome, compare_by_interpretation
 
     with limited(INTERPRETED) as work:
-        outcome = compare_by_interpretation(a, b, context)
+        is_to_refute = plain.status == Status.EQUIVALENT
+        is_settled = not is_to_refute and are_told_apart(a, b, context)
+        outcome = Outcome(None) if is_settled else compare_by_interpretation(a, b, context)
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
@@ -142,12 +144,12 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
 
 def _has_union(f: Formula) -> bool:
     """Return True for a formula with a union, an intersection or a difference of sets."""
-    return any(node.op in ("union", "intersection", "opaque") for member in f.members for node in walk(member))
+    return not traits_of(f).ops.isdisjoint(_UNIONS)
 
 
 def _has_interval(f: Formula) -> bool:
     """Return True for a formula with an interval."""
-    return any(node.op == "interval" for member in f.members for node in walk(member))
+    return "interval" in traits_of(f).ops
 
 
 def _is_region(f: Formula) -> bool:
@@ -163,15 +165,14 @@ def _has_set(f: Formula) -> bool:
         return any(map(_has_set, f.parts))
     if not _STATED.isdisjoint(f.relations):
         return True
-    return any(node.op in _SETS for member in f.members for node in walk(member))
+    return not traits_of(f).ops.isdisjoint(_SETS)
 
 
 def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict) -> Verdict | None:
     """Return the verdict on an equation between vectors and a system of its components; None for any others."""
     equation, system = (a, b) if a.kind == "equation" else (b, a)
-    ops = {node.op for member in equation.members for node in walk(member)}
-    names = {node.name for member in equation.members for node in walk(member) if node.op == "sym"}
-    has_vector = "matrix" in ops or any(name.startswith(r"\vec{") for name in names)
+    traits = traits_of(equation)
+    has_vector = "matrix" in traits.ops or any(name.startswith(r"\vec{") for name in traits.names)
     if plain.status == Status.EQUIVALENT or not has_vector or len(system.parts) < 2 or not may_begin_extra():
         return None
     from prism.equivalence.interpretation.component_systems import compare_with_system

@@ -35,6 +35,7 @@ REACH = 7.0  # from 0 to where the letter is followed
 _SAMPLES, _SAMPLES_OF_WAVES = 40, 240  # points between which a zero is looked for; more if there are waves
 _FAR = (9.0, 14.0, 25.0, 60.0, 200.0, 1e3, 1e4)
 _HALVINGS = 75
+_ILLINOIS_STEPS = 12  # in which a zero of a smooth function is found
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _SAME = 1e-9  # relative difference of numbers that count as one
 _ZERO = 1e-12  # of the usual size of a difference: what is below is 0, since the sides are evaluated to 160 bits
@@ -177,7 +178,7 @@ class Line:
                 if (fx is None) != (fy is None):
                     found.append(_edge(at, x, y))
             elif fx.real * fy.real < 0 and max(abs(fx.imag), abs(fy.imag)) < _SAME * scale:
-                found.append(_crossing(at, x, y, fx.real))
+                found.append(_crossing(at, x, y, fx.real, fy.real))
             if k > 0 and (earlier := values[k - 1]) is not None and fx is not None and fy is not None:
                 before, here, after = abs(earlier), abs(fx), abs(fy)
                 is_crossed = fx.real * fy.real < 0 or fx.real * earlier.real < 0
@@ -223,15 +224,26 @@ def _real(value: acb) -> float:
 _Function = Callable[[float], complex | None]
 
 
-def _crossing(at: _Function, x: float, y: float, fx: float) -> float:
-    """Return where a real function changes its sign between two points."""
-    for _ in range(_HALVINGS):
-        middle = (x + y) / 2
+def _crossing(at: _Function, x: float, y: float, fx: float, fy: float) -> float:
+    """Return where a real function, `fx` and `fy` at two points, changes its sign between them.
+
+    By regula falsi, the value at an end that stays halved each time (Dowell and Jarratt 1971, the Illinois method);
+    at a pole, to which that does not lead, by halving.
+    """
+    for count in range(_HALVINGS):
+        is_halved = count >= _ILLINOIS_STEPS
+        middle = (x + y) / 2 if is_halved else x - fx * (y - x) / (fy - fx)
+        if not min(x, y) < middle < max(x, y):
+            return middle
         value = at(middle)
         if value is None or value.real == 0:
             return middle
-        x, y = (middle, y) if value.real * fx > 0 else (x, middle)
-    return (x + y) / 2
+        if value.real * fy < 0:
+            x, fx = y, fy
+        elif not is_halved:
+            fx /= 2
+        y, fy = middle, value.real
+    return y
 
 
 def _edge(at: _Function, x: float, y: float) -> float:
@@ -239,6 +251,8 @@ def _edge(at: _Function, x: float, y: float) -> float:
     known = at(x) is not None
     for _ in range(_HALVINGS):
         middle = (x + y) / 2
+        if middle in (x, y):
+            break
         x, y = (middle, y) if (at(middle) is not None) == known else (x, middle)
     return x if known else y
 

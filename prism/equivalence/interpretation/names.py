@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from prism.algebra.expr import (
@@ -13,16 +14,20 @@ from prism.algebra.expr import (
     Formula,
     index_letters,
     is_infinite,
+    nodes_with,
+    ops_of,
     replace_index,
     substitute,
     symbol,
     symbols,
+    traits_of,
     walk,
     with_args,
     with_members,
 )
 from prism.algebra.terms import terms_of
 
+_NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
     "acos", "atan", "asinh", "acosh", "atanh", "abs", "sgn", "step", "erf", "erfc", r"\Gamma", "digamma", r"\zeta", "K",
@@ -249,6 +254,7 @@ def is_harmonic_of_letters(name: str) -> bool:
     return indices is not None and indices[0].rstrip("'") in ("l", r"\ell") and indices[1].rstrip("'") == "m"
 
 
+@lru_cache(_NAMES_KEPT)
 def letters_of(name: str) -> tuple[str, ...]:
     r"""Return the letters of indices in a name, each as often as it stands there: i, j of `T_{ij}`.
 
@@ -366,6 +372,8 @@ def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[s
 
 def letter_counts(node: Expr) -> Counter[str]:
     """Return how often each letter of an index stands in a term: twice is a pair."""
+    if not _have_indices(symbols(node), not ops_of(node).isdisjoint(_DERIVATIVES)):
+        return Counter()
     if node.op == "sym":
         return Counter(letters_of(node.name))
     if node.op in ("add", "sub", "neg", "relation"):
@@ -394,6 +402,12 @@ def letter_counts(node: Expr) -> Counter[str]:
     for arg in node.args:
         total |= free_letters(arg)
     return total
+
+
+@lru_cache(_NAMES_KEPT)
+def _have_indices(names: frozenset[str], may_be_variables: bool) -> bool:
+    """Return True if a name has letters of indices, or may be one by which something is differentiated."""
+    return any(letters_of(name) or (may_be_variables and name.lstrip("^") in INDICES) for name in names)
 
 
 def are_balanced(members: Iterable[Expr]) -> bool:
@@ -430,10 +444,11 @@ def index_range(letter: str) -> range:
 
 def has_choice(f: Formula) -> bool:
     """Return True if a formula, or a part of it, has cases, a step, a modulus or an extreme."""
-    return any(map(has_choice, f.parts)) or any(
-        node.op in ("cases", "abs") or (node.op == "apply" and node.name in CHOICES)
-        for member in f.members for node in walk(member)
-    )  # fmt: skip
+    if f.parts:
+        return any(map(has_choice, f.parts))
+    ops = traits_of(f).ops
+    calls = (node for member in f.members for node in nodes_with(member, "apply"))
+    return "cases" in ops or "abs" in ops or any(node.name in CHOICES for node in calls)
 
 
 def has_folds(f: Formula) -> bool:

@@ -1,0 +1,325 @@
+"""What the interpretation of a formula alone shows, worked out once: it refutes most pairs that are asked about.
+
+What a letter is, the values of all parts in the first interpretation, a root, and that there is no value or no letter
+to solve for are facts of one formula. They hold beside any other one in which its letters are the same; where the
+other formula says more of a letter, both have to be read together.
+
+Refused: roots of all letters beforehand (most are never asked for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from flint import acb
+
+from prism.algebra.expr import Formula, symbols, walk
+from prism.algebra.noncommutative import with_operators_at_times
+from prism.budget import remembered
+from prism.engine.intervals import precision
+from prism.equivalence.interpretation.decision import converges_near_zero
+from prism.equivalence.interpretation.distributions import is_distribution
+from prism.equivalence.interpretation.draws import Draw
+from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.kinks import DELTAS
+from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.names import STEPS, special_factors
+from prism.equivalence.interpretation.orders import has_order
+from prism.equivalence.interpretation.point_sources import POINT
+from prism.equivalence.interpretation.reading import read_together
+from prism.equivalence.interpretation.shorthand import written_out
+from prism.equivalence.interpretation.signature import Signature, signature_of
+from prism.equivalence.interpretation.solving import (
+    STARTS,
+    is_drawn_freely,
+    nearby,
+    residual_of,
+    root_of,
+    unknowns,
+    with_value,
+)
+from prism.equivalence.interpretation.values import (
+    PRECISION,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    compare_to_zero,
+    size_of,
+)
+from prism.physics.context import Context
+
+_FAILURES = (Unvalued, ZeroDivisionError, ValueError, OverflowError, RecursionError)
+_TRIED = 3  # interpretations after which a formula is given up that had no value in any
+_SEVERAL_WAYS = frozenset(
+    ("nabla", "limit", "dots", "contour", "cases")
+)  # constructs that are read in more than one way
+_OWN_WAYS = frozenset(("matrix", "bracket"))  # with which formulas are compared in ways of their own
+_READ_BY_THE_OTHER = frozenset(("?", "d"))  # the variable of a prime, and what may be a differential
+_STYLES = (r"\vec{", r"\hat{")
+_SETS_OF_LETTERS = (
+    "tensors", "operators", "states", "matrices", "whole", "fields", "signed", "varied", "series", "integrable",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """A formula under the first interpretation of its letters, by what it shows of them itself.
+
+    Attributes:
+        written: the formula before it is read.
+        shown: what another formula shows of its letters.
+        formula: as it is read.
+        context: what the problem knows.
+        kinds: what each of its letters is.
+        frame: what is said of no letter: the coordinates, if there are differentials or complex numbers.
+        draw: the interpretation, with the values of all parts.
+        has_value: False if it has none in any interpretation that is tried.
+        value: of an expression, or left minus right of an equation; None where there is none, or where it depends on
+            more than this, as that of a tensor does on its indices.
+        scale: the size of its terms.
+    """
+
+    written: Formula
+    shown: Shown
+    formula: Formula
+    context: Context
+    kinds: Mapping[str, Hashable]
+    frame: Hashable
+    draw: Draw
+    has_value: bool
+    value: Value | None
+    scale: float
+
+    @property
+    def is_zero(self) -> bool | None:
+        """True for an equation that holds; None where its error leaves that open."""
+        return None if self.value is None else compare_to_zero(self.value, self.scale)
+
+    def moved(self, solved: Draw) -> Draw:
+        """Return this interpretation with what another formula was solved for."""
+        return replace(self.draw, fixed=solved.fixed, shifts=solved.shifts, values=dict(self.draw.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What another formula shows, beside what a formula shows of its letters itself.
+
+    Attributes:
+        functions: letters that vary, each with its variables.
+        differentials: it has differentials.
+        unit: its imaginary unit; empty without complex numbers.
+    """
+
+    functions: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
+    differentials: bool = False
+    unit: str = ""
+
+
+_NOTHING = Shown()
+
+
+def are_told_apart(a: Formula, b: Formula, context: Context) -> bool:
+    """Return True if interpretations cannot find that two formulas say the same, by what each of them shows alone."""
+    one, two = read_alone(a, context, _NOTHING), read_alone(b, context, _NOTHING)
+    if one is None or two is None:
+        return False
+    for f in (one, two):
+        if f.draw.signature.space is not None and f.draw.signature.space.kind == "refused":
+            return True
+    one, two = _beside(a, one, two), _beside(b, two, one)
+    if one is None or two is None or one.frame != two.frame:
+        return False
+    common = one.kinds.keys() & two.kinds.keys()
+    if any(one.kinds[name] != two.kinds[name] for name in common):
+        return False
+    if not (one.has_value and two.has_value):
+        return True
+    if one.value is None or two.value is None:
+        return False
+    with precision(PRECISION):
+        try:
+            return _differ(one, two)
+        except _FAILURES:
+            return False
+
+
+def _beside(written: Formula, one: Alone, two: Alone) -> Alone | None:
+    """Return a formula with the letters that vary, and the kinds of numbers, that another one shows.
+
+    None where its own letter may be the imaginary unit of the other one, where it may call a letter that the other one
+    calls, or have the length of its vector.
+    """
+    mine, other = one.draw.signature, two.draw.signature
+    more = {
+        name: variables
+        for name in one.kinds.keys() & two.kinds.keys()
+        if (variables := other.functions.get(name)) and variables != mine.functions.get(name)
+    }
+    if not more.keys().isdisjoint(name for name, _ in two.formula.depends) or _is_in_both_styles(one, two):
+        return None
+    functions = {(name, tuple(sorted({*mine.functions.get(name, ()), *variables}))) for name, variables in more.items()}
+    has_more = other.notation.is_complex and not mine.notation.is_complex
+    unit = other.notation.unit if has_more else ""
+    if unit and unit in one.kinds:
+        return None
+    shown = Shown(frozenset(functions), other.differentials and not mine.differentials, unit)
+    return one if shown == _NOTHING else read_alone(written, one.context, shown)
+
+
+def _is_in_both_styles(one: Alone, two: Alone) -> bool:
+    """Return True if a letter is a vector in one of two formulas, and stands in the other one without its arrow."""
+    return any(
+        name.startswith(_STYLES) and name.partition("{")[2].rstrip("}") in other.kinds
+        for f, other in ((one, two), (two, one)) for name in f.kinds.keys() - other.kinds.keys()
+    )  # fmt: skip
+
+
+def _differ(one: Alone, two: Alone) -> bool:
+    """Return True if two expressions have other values, or what solves one equation does not solve the other."""
+    assert one.value is not None
+    assert two.value is not None
+    is_table, is_other_table = isinstance(one.value, Table), isinstance(two.value, Table)
+    if is_table != is_other_table:
+        return True
+    if is_table:
+        return False
+    if len(one.formula.members) == 1:
+        return compare_to_zero(add(one.value, two.value, -1), one.scale + two.scale) is False
+    if one.is_zero or two.is_zero:
+        return one.is_zero is not None and two.is_zero is not None and one.is_zero != two.is_zero
+    return any(_misses(x, y) for x, y in ((one, two), (two, one)))
+
+
+def _misses(one: Alone, two: Alone) -> bool:
+    """Return True if the first solution of an equation does not solve another one, or if it has none."""
+    solved = next(_solutions(one, two), None)
+    if solved is None:
+        return True
+    draw = two.moved(solved)
+    residual, scale = residual_of(draw, two.formula, Scope())
+    apart = size_of(residual_of(nearby(draw, two.draw), two.formula, Scope())[0])
+    return compare_to_zero(residual, max(scale, apart)) is False
+
+
+def _solutions(one: Alone, two: Alone) -> Iterator[Draw]:
+    """Yield interpretations that satisfy an equation, by its lone letter or by those that another one has too."""
+    members, signature = one.formula.members, one.draw.signature
+    for member, other in (members, members[::-1]):
+        is_lone = member.op == "sym" and member.name not in symbols(other)
+        is_lone = is_lone and not signature.functions.get(member.name)
+        if is_lone and is_drawn_freely(member.name, signature):
+            yield with_value(one.draw, member.name, Evaluator(one.draw).value(other, Scope()))
+    inside = symbols(*(node for f in (one.formula, two.formula) for m in f.members for node in walk(m)
+                       if node.op == "integral"))  # fmt: skip
+    letters = sorted(unknowns(signature, one.formula, two.formula), key=lambda each: each[0] in inside)
+    for name, is_shift in letters:
+        found = first_root(one.written, one.context, one.shown, name, is_shift)
+        if found is not None:
+            yield replace(one.draw, shifts={name: found}) if is_shift else with_value(one.draw, name, found)
+
+
+@remembered(8192)
+def first_root(written: Formula, context: Context, shown: Shown, name: str, is_shift: bool) -> acb | None:
+    """Return the first root of an equation in a letter, or in a multiple of a function; arguments of `read_alone`."""
+    one = read_alone(written, context, shown)
+    if one is None:
+        return None
+    with precision(PRECISION):
+        draw = replace(one.draw, values=dict(one.draw.values))
+        ways = [(start, False) for start in STARTS] + ([] if is_shift else [(STARTS[0], True)])
+        for start, is_inverse in ways:
+            try:
+                found = root_of(draw, one.formula, name, start, is_shift=is_shift, is_inverse=is_inverse)
+            except _FAILURES:
+                continue
+            if found is not None:
+                return found.shifts[name] if is_shift else found.fixed[name]  # type: ignore[return-value]
+    return None
+
+
+@remembered(4096)
+def read_alone(f: Formula, context: Context, shown: Shown) -> Alone | None:
+    """Return a formula under the first interpretation; None if it is compared in a way of its own, or not at all."""
+    with precision(PRECISION):
+        try:
+            read, _ = read_together(*written_out(*with_operators_at_times(f, f), context))
+        except Unvalued:
+            return None
+        ops = {node.op for member in read.members for node in walk(member)}
+        if not ops.isdisjoint(_SEVERAL_WAYS) or _is_compared_otherwise(f, read):
+            return None
+        signature = _with_shown(signature_of(read, read, context), shown)
+        draw = Draw(0, signature)
+        kinds = {name: _kind_of(name, signature) for name in symbols(*read.members)}
+        called = {node.name for member in read.members for node in walk(member) if node.op == "apply"}
+        kinds |= {name: ("called", kinds.get(name)) for name in called}
+        value, scale, has_value = None, 0.0, False
+        for number in range(_TRIED):
+            try:
+                value, scale = _value_of(read, draw if not number else Draw(number, signature))
+                has_value = True
+                break
+            except _FAILURES:
+                continue
+        is_plain = not number and ops.isdisjoint(_OWN_WAYS) and _is_of_numbers(signature)
+        value = value if is_plain else None
+        return Alone(f, shown, read, context, kinds, _frame_of(signature), draw, has_value, value, scale)
+
+
+def _with_shown(signature: Signature, shown: Shown) -> Signature:
+    """Return a signature with what another formula shows."""
+    notation = signature.notation
+    return replace(
+        signature,
+        functions={**signature.functions, **dict(shown.functions)},
+        differentials=signature.differentials or shown.differentials,
+        notation=replace(notation, is_complex=True, unit=shown.unit) if shown.unit else notation,
+    )
+
+
+def _is_compared_otherwise(f: Formula, read: Formula) -> bool:
+    """Return True for what is compared by orders or test functions, near 0, or by how the other formula calls it."""
+    nodes = [node for member in f.members for node in walk(member)]
+    if not _READ_BY_THE_OTHER.isdisjoint(symbols(*read.members)):
+        return True
+    if special_factors(nodes) or has_order(read) or converges_near_zero(read):
+        return True
+    called = {node.name for node in nodes if node.op == "apply"}
+    return not called.isdisjoint(STEPS.union(DELTAS, (POINT,))) or any(map(is_distribution, read.members))
+
+
+def _value_of(f: Formula, draw: Draw) -> tuple[Value, float]:
+    """Return the value of an expression, or left minus right of an equation, with the size of its terms."""
+    if len(f.members) > 1:
+        return residual_of(draw, f, Scope())
+    found = Evaluator(draw).value(f.members[0], Scope())
+    return found, size_of(found)
+
+
+def _is_of_numbers(signature: Signature) -> bool:
+    """Return True where no letter is an index, a matrix or an operator."""
+    return not (signature.tensors or signature.matrices or signature.operators or signature.space)
+
+
+def _kind_of(name: str, signature: Signature) -> Hashable:
+    """Return what a letter is: of which variables a function, and whether a vector, complex, whole, ..."""
+    notation = signature.notation
+    named = tuple(dict(pairs).get(name) for pairs in (notation.lengths, notation.basis, notation.directions))
+    sets = tuple(name in getattr(signature, each) for each in _SETS_OF_LETTERS)
+    components = tuple(vector for vector, names in notation.components if name in names)
+    return (
+        tuple(signature.functions.get(name, ())), name in notation.vectors, name in notation.complexes, named, sets,
+        components,
+    )  # fmt: skip
+
+
+def _frame_of(signature: Signature) -> Hashable:
+    """Return what an interpretation says of no letter."""
+    notation = signature.notation
+    return (
+        signature.system, signature.has_nabla, signature.differentials, signature.has_kets, signature.space,
+        notation.is_complex, notation.unit if notation.is_complex else "", notation.dimension,
+        signature.states_space is None,
+    )  # fmt: skip

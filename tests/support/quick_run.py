@@ -15,6 +15,10 @@ SHARES = {
     "test_cases.py::test_equivalence[yet_to_be_evaluated": 8,
     "test_linting.py::test_shipped_problems_are_clean": 6,
     "test_instances.py::test_grades_are_the_labels": 4,
+    "test_template_linting.py::test_findings": 6,
+    "test_chain_links.py::test_nothing_raises": 8,
+    "test_damaged_parts.py::test_a_damaged_part_is_graded_again": 4,
+    "test_doc_blocks.py::test_a_page_shows": 3,
 }
 """Of the tests whose id begins so one in so many runs. The rows beyond algebra are four in ten of all equivalence rows,
 and take nine tenths of their time."""

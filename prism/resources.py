@@ -140,6 +140,11 @@ def _is_alone_in_group(state: os.stat_result) -> bool:
     return group.gr_name == name and set(group.gr_mem) <= {name}
 
 
+def n_processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @cache
 def tell_once(line: str) -> None:
     """Print a line to stderr, unless this process has printed the same before."""

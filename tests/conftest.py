@@ -3,18 +3,23 @@
 `HYPOTHESIS_PROFILE=explore` draws new ones, for a person who hunts a fault by hand. `--one-row-in=5` runs a fifth of
 the equivalence rows, where each takes long: interpreted and with coverage. Of the attacks on
 problems, and of the properties of claims on their students, one in five runs unless `--all-attacks` is given.
+
+`--quick` is for the run that a newcomer waits for (`make test`). All rows and tests that take little time run, and of
+each kind that repeats or searches a sample, which `tests/support/quick_run.py` names, and fewer examples of
+hypothesis. Files that are slow as a whole are not even imported. `make test-all` runs everything.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import case_rows
+from tests.support import case_rows, quick_run
 
 for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):  # tables are those that nobody's terminal has bent
     os.environ.pop(name, None)
@@ -28,6 +33,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=2000)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=quick_run.EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
@@ -42,6 +48,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--one-row-in", type=int, default=1, metavar="N", help="of the slow rows run one in N, chosen by its id"
     )
     parser.addoption("--all-attacks", action="store_true", help="run every attack on every problem")
+    parser.addoption("--quick", action="store_true", help="run a sample of the tests that repeat or search")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples, before any test is made of them."""
+    if config.getoption("quick") and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file whose tests are all slow is not imported for a quick run."""
+    return True if config.getoption("quick") and quick_run.is_slow_file(collection_path) else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,13 +83,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if any(row in item.name for row in _COMPILED_ROWS):
             item.add_marker(pytest.mark.compiled)
     shares = dict.fromkeys(_ROWS, config.getoption("one_row_in"))
+    if config.getoption("quick"):
+        shares |= quick_run.SHARES
     if not config.getoption("all_attacks"):
         shares |= dict.fromkeys(_ATTACKS, ATTACKS_LEFT)
     left_out = [
         item
         for item in items
         for test, share in shares.items()
-        if test in item.nodeid.partition("[")[0] and crc32(item.name.encode()) % share
+        if test in item.nodeid and crc32(item.name.encode()) % share
     ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

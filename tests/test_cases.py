@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -236,6 +238,18 @@ def near_misses() -> list[Any]:
     ]
 
 
+def prepared(source: Any) -> Any:
+    """The problem of a row, loaded and prepared once for texts that stand together; a dictionary, or a file."""
+    return _prepared(json.dumps(source) if isinstance(source, dict) else source)
+
+
+@lru_cache(maxsize=32)
+def _prepared(source: str | Path) -> Any:
+    import prism
+
+    return prism.prepare(prism.load_problem(source))
+
+
 def context_of(row: EquivalenceRow | LinkRow) -> Any:
     import prism
 
@@ -386,7 +400,7 @@ def test_grading(row: GradingRow) -> None:
     from prism.resources import resource
 
     source = resource(f"dags/{row.problem}") if isinstance(row.problem, str) else row.problem
-    grade = prism.grade(prism.load_problem(source), row.solution)
+    grade = prism.grade(prepared(source), row.solution)
     assert list(grade.matched) == row.matched, told_grade(grade, **wanted(row))
     assert list(grade.credited) == row.credited, told_grade(grade, **wanted(row))
     assert grade.score is not None
@@ -409,7 +423,7 @@ def rule_params() -> list[Any]:
 def test_rule(row: RuleRow, text: str, *, counts: bool) -> None:
     import prism
 
-    grade = prism.grade(prism.load_problem(row.source_of_problem), text)
+    grade = prism.grade(prepared(row.source_of_problem), text)
     found = set(grade.matched) & row.nodes_looked_at
     expected = row.nodes_looked_at if counts else set()
     assert found == expected, told_grade(grade, **wanted(row), text=text, expected=sorted(expected))

@@ -480,7 +480,7 @@ def with_terminal(*words: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("words", "doing"), [
-    (["demo", "bucket"], "grading problems"), (["lint", "bucket"], "checking"),
+    (["demo", "bucket"], "grading solutions"), (["lint", "bucket"], "checking"),
     (["explain", "bucket", str(ROOT / "grammar/README.md")], "diagnosing"),
 ])  # fmt: skip
 def test_a_long_command_shows_progress_on_a_terminal_only(words: list[str], doing: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +32,7 @@ from prism.cli.output import (
     with_progress,
 )
 from prism.errors import count_of
+from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -156,25 +158,19 @@ def demo(
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
-    rows: list[tuple[Problem, Student, Grade]] = []
-    reports: list[RenderableType] = []
-    if not problems:
-        prism.warm()  # there are so many formulas that compiling once takes less time
     paths = [problem_file(name) for name in problems] if problems else shipped_files()
     if len(paths) > 1 and not sys.stderr.isatty():  # where no bar is drawn
         print(f"prism: the solutions of {len(paths)} problems are being graded", file=sys.stderr)
-    for path in with_progress(paths, "grading problems"):
-        loaded = load_problem_or_exit(str(path))
-        prepared = prism.prepare(loaded)
-        for student in loaded.students:
-            result = prism.grade(prepared, student.solution, sample_id=student.name)
-            rows.append((loaded, student, result))
-            if loaded.id == _SHOWN and not reports:
-                reports = [
-                    f"{loaded.title}: the solution of “{student.name}”\n",
-                    *tables.grade_tables(loaded, result),
-                    "",
-                ]
+    answered = [(one, student) for one in map(load_problem_or_exit, map(str, paths)) for student in one.students]
+    graded = _grades_of(answered) if problems else _grades_by_workers(answered)
+    rows = [(*each, grade) for each, grade in zip(with_progress(answered, "grading solutions"), graded, strict=True)]
+    reports: list[RenderableType] = []
+    for loaded, student, result in [row for row in rows if row[0].id == _SHOWN][:1]:
+        reports = [
+            f"{loaded.title}: the solution of “{student.name}”\n",
+            *tables.grade_tables(loaded, result),
+            "",
+        ]
     if not rows:
         fail(f"{', '.join(problems or ())}: no [[students]] to grade")
     labels = [tables.label_differences(student, result) for _, student, result in rows]
@@ -192,3 +188,21 @@ def demo(
         print_tables(*reports, tables.demo_table(rows), last)
     if wrong:
         raise typer.Exit(GATE_FAILED)
+
+
+def _grades_of(answered: Sequence[tuple[Problem, Student]]) -> Iterator[Grade]:
+    """Yield the grades of students in this process; those of one problem stand together, and it is prepared once."""
+    prepared = None
+    for problem, student in answered:
+        if prepared is None or prepared.problem is not problem:
+            prepared = prism.prepare(problem)
+        yield prism.grade(prepared, student.solution, sample_id=student.name)
+
+
+def _grades_by_workers(answered: Sequence[tuple[Problem, Student]]) -> Iterator[Grade]:
+    """Yield the grades of the students of many problems, which all processors share, with compiled kernels."""
+    prism.warm()  # there are so many formulas that compiling once takes less time
+    problems = {problem.id: problem for problem, _ in answered}
+    rollouts = [prism.Rollout(problem.id, student.solution, student.name) for problem, student in answered]
+    workers = n_processors() if n_processors() > 1 else 0
+    return prism.grade_many(list(problems.values()), rollouts, workers=workers)

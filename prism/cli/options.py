@@ -313,11 +313,6 @@ def parse_interval(text: str) -> tuple[float, float] | None:
         raise typer.BadParameter(f"--scale {text}: expected LOW:HIGH") from error
 
 
-def n_processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def read_text(name: str) -> str:
     """The text of a file, or of standard input for `-`; exits with code 3 if it is none."""
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force, is_json, n_processors, problem_file, split_names
+from prism.cli.options import AsJson, Force, is_json, problem_file, split_names
 from prism.cli.output import progress_bar
 from prism.cli.protocols import (
     Keep,
@@ -28,6 +28,7 @@ from prism.cli.protocols import (
     tell_warnings,
 )
 from prism.errors import count_of
+from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from prism.protocols.engtrace import EngTraceOptions

@@ -18,7 +18,6 @@ from prism.cli.options import (
     fail,
     in_words,
     is_json,
-    n_processors,
     parse_field_map,
     problem_file,
     refuse_existing,
@@ -27,6 +26,7 @@ from prism.cli.options import (
 )
 from prism.cli.output import print_json, print_tables, progress_bar, tell_scanned
 from prism.errors import count_of
+from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

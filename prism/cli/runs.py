@@ -22,7 +22,6 @@ from prism.cli.options import (
     fail,
     in_words,
     is_json,
-    n_processors,
     parse_field_map,
     parse_scoring,
     parse_size,
@@ -43,6 +42,7 @@ from prism.cli.output import (
     tell_unreadable,
 )
 from prism.errors import count_of
+from prism.resources import n_processors
 
 RolloutFile = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
 ResultFile = Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]

@@ -101,7 +101,8 @@ def _grade_within_budget(
     extraction: Extraction | None = None
     begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
-        extraction = extract(solution, macros=prepared.problem.context.macros, symbols=prepared.task.known)
+        context = prepared.problem.context
+        extraction = extract(solution, macros=context.macros, symbols=prepared.task.known, thinking=thinking)
         references = (prepared, *prepared.alternatives)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters

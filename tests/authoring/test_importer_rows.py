@@ -196,6 +196,7 @@ def test_fields_of_the_table_form_are_known(tmp_path: Path) -> None:
     assert "unknown-field" not in {each.code for each in findings}
 
 
+@pytest.mark.slow  # drafts each row with each field spoiled
 @pytest.mark.parametrize("name", NAMES)
 def test_a_field_of_any_shape_is_a_finding_and_no_crash(name: str, tmp_path: Path) -> None:
     place, _, rows = LAYOUTS[name]

@@ -69,6 +69,7 @@ SETS: dict[str, tuple[Path, str, Callable[[Row], dict[str, Any]], int, int]] = {
 }
 
 
+@pytest.mark.slow  # drafts hundreds of problems
 @pytest.mark.parametrize("name", SETS)
 def test_all_rows_are_converted_or_told_and_all_problems_load(name: str, tmp_path: Path) -> None:
     path, source, named_again, n_row, n_problem = SETS[name]

@@ -130,6 +130,7 @@ def test_generated_equations_come_back_unchanged(sides: tuple[Expr, Expr]) -> No
     assert BRIDGES.round_trip(item) != "changed"
 
 
+@pytest.mark.slow  # sympy takes seconds for some of them
 def test_a_slice_of_the_cases_comes_back_unchanged() -> None:
     result = BRIDGES.measure(list(BRIDGES.from_cases())[::60])
     assert result["formulas"] > 50

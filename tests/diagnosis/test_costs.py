@@ -35,6 +35,7 @@ def diagnosed(problem: PreparedProblem, text: str) -> prism.Diagnosis:
     return prism.diagnose(problem, prism.grade(problem, text))
 
 
+@pytest.mark.slow  # diagnoses each text four times
 @pytest.mark.parametrize("name", ["free_fall", "bucket"])
 def test_a_diagnosis_costs_the_same_whatever_was_done_before(name: str) -> None:
     def prepared() -> PreparedProblem:
@@ -54,6 +55,7 @@ def test_a_diagnosis_costs_the_same_whatever_was_done_before(name: str) -> None:
     assert [diagnosed(problem, text) for text in reversed(texts)] == cold[::-1]
 
 
+@pytest.mark.slow  # each spends a whole account
 @pytest.mark.parametrize("text", DEAR.values(), ids=list(DEAR))
 def test_a_dear_solution_is_diagnosed_within_its_account(text: str, free_fall: PreparedProblem) -> None:
     told = diagnosed(free_fall, text)

@@ -49,6 +49,7 @@ def test_a_right_solution_has_no_wrong_step() -> None:
     assert (told.first_wrong, told.label, told.findings) == (None, "undetermined", ())
 
 
+@pytest.mark.slow  # a search
 @pytest.mark.parametrize(
     "solution",
     [

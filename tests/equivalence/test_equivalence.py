@@ -80,6 +80,7 @@ def test_a_factor_on_one_side_is_never_equivalent(f: Formula, k: Fraction) -> No
     assert verdict.status != "equivalent" or compare(f, formula((left, number(0)), ("=",))).status == "equivalent"
 
 
+@pytest.mark.slow  # the twin is slow
 @settings(max_examples=40)
 @given(strategies.equations, strategies.equations)
 def test_the_slow_twin_agrees(a: Formula, b: Formula) -> None:

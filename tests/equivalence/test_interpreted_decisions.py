@@ -129,6 +129,7 @@ def cost_of(a: str, b: str) -> int:
     return account.spent
 
 
+@pytest.mark.slow  # compares each pair several times
 def test_a_cost_does_not_depend_on_what_was_compared_before() -> None:
     compare_by_interpretation.cache_clear()  # type: ignore[attr-defined]
     first = [cost_of(*pair) for pair in SAME]

@@ -36,6 +36,7 @@ def pairs() -> Iterator[tuple[str, Formula, Formula, Context]]:
             continue
 
 
+@pytest.mark.slow  # all rows once more
 def test_a_rule_that_is_left_out_would_find_nothing() -> None:
     n_closed = 0
     for name, a, b, context in pairs():
@@ -53,6 +54,7 @@ def test_a_pair_that_the_problem_says_nothing_of_is_not_tried_again() -> None:
     assert plan_attempts(*(features_of(parse(each), Context()) for each in ("F = ma", "E = mc"))) == ()
 
 
+@pytest.mark.slow  # compares all rows once more
 def test_a_claim_that_a_point_of_the_reference_refutes_is_different_by_the_long_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

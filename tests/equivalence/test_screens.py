@@ -39,6 +39,7 @@ def _statements(latex: str, context: Context) -> list[Formula]:
     return [in_base_units(each.formula) for each in statements_of(written)]
 
 
+@pytest.mark.slow  # compares all rows once more
 @pytest.mark.compiled
 def test_a_screen_gives_the_verdict_of_the_comparison_of_both_formulas() -> None:
     settled = asked = 0

@@ -226,6 +226,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow  # starts processes
 def test_the_same_bytes_in_every_process() -> None:
     digest = hashlib.sha256()
     for made in generate("braking", "glass_surface", "metal_wire", n=2, variants=VARIANTS):

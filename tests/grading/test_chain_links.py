@@ -42,6 +42,7 @@ def test_nothing_raises_and_a_member_is_never_refuted_by_itself(left: str) -> No
                 assert found == Link("confirmed", "same_form")
 
 
+@pytest.mark.slow  # a search
 def test_the_two_sides_of_a_link_are_alike() -> None:
     for left, right in product(MEMBERS, MEMBERS):
         one, other = (check_link(member(a), member(b), Context()) for a, b in ((left, right), (right, left)))
@@ -82,6 +83,7 @@ def test_a_link_does_not_depend_on_the_process() -> None:
     assert said(PYTHONHASHSEED="1") == said(PYTHONHASHSEED="2") != ""
 
 
+@pytest.mark.slow  # checks all rows once more
 @pytest.mark.compiled
 def test_a_link_does_not_depend_on_the_kernels() -> None:
     assert said(PRISM_KERNELS="interpreted") == said(PRISM_KERNELS="compiled")

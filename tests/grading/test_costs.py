@@ -73,6 +73,7 @@ def test_a_dear_formula_costs_the_others_nothing(dear: str, problem: PreparedPro
     assert grade.cost <= budget.SOLUTION + budget.CHARACTER * 2 * len(dear)
 
 
+@pytest.mark.slow  # each spends a whole account
 @pytest.mark.compiled
 def test_many_dear_formulas_end_within_the_account_of_the_solution(dear: str, problem: PreparedProblem) -> None:
     text = HONEST + "".join(f" Then $V = {k} + {dear}$." for k in range(2, 18))
@@ -126,6 +127,7 @@ def row(name: str, text: str) -> str:
     return json_line(score_row(problem.problem, text, prism.grade(problem, text))).decode()
 
 
+@pytest.mark.slow  # grades each text several times
 @pytest.mark.compiled
 def test_rows_and_costs_depend_on_the_problem_and_the_text_alone() -> None:
     """Cold, warm, in any order, in batches, in threads: the same bytes, the cost among them."""

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 import prism
 from prism import budget
 from prism.latex import LeftOut, solution_text
+from prism.latex.extraction import undelimited
 from prism.latex.extraction.excerpt import MAX_TEXT
 from prism.latex.extraction.pipeline import MAX_FORMULAS, Extraction, LocatedFormula, extract
+from prism.latex.extraction.plain import write_plain_side
 from prism.latex.extraction.plain_tokens import MARK, split_into_marks
 
 # What a line without delimiters is made of.
@@ -238,6 +241,27 @@ def test_a_long_text_is_cut_outside_of_what_a_mark_far_before_opened() -> None:
     assert extract(thought)[-1].kind == "inline"
     code = "Run this:\n```python\n" + "x = 1\n" * 50_000 + "```\nSo $c = d$."
     assert [item.latex for item in extract(code)] == ["c = d"]
+
+
+@pytest.mark.parametrize("end", ["So $c = d$ or x = 3 m.", "which is wrong: $c = d$", "= 5\n\nThus y = 4"])
+def test_long_thoughts_that_are_not_asked_for_are_not_read(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands within a sentence's reach of the rest is read, for it may say how the rest is meant."""
+    thought = "Let me see: v = 3 m/s and $x = 1$, so $y$ is it.\n" * 200
+    text = f"First $a = b$. <think>{thought}I get $u = 4</think>{end}<think>{thought}"
+    whole = extract(text)
+    writer = Mock(side_effect=write_plain_side)
+    monkeypatch.setattr(undelimited, "write_plain_side", writer)
+    part = extract(text, thinking=False)
+    assert [_said(item) for item in part if item.kind != "thinking"] == [
+        _said(item) for item in whole if item.kind != "thinking"
+    ]
+    assert len(part) < len(whole) / 5
+    assert writer.call_count < 200
+
+
+def _said(item: LocatedFormula) -> tuple[object, ...]:
+    """A formula without the ordinal of its block, which counts those that are read."""
+    return item.latex, item.span, item.kind, item.led, item.in_passing, item.is_announced, item.joint
 
 
 CHAT: list[str | dict[str, Any]] = [

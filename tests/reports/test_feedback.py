@@ -126,6 +126,7 @@ def without_points(page: str) -> str:
     return re.sub(r"<strong>[\d.]+ of [\d.]+ points.</strong>", "", page)
 
 
+@pytest.mark.slow  # grades and diagnoses 89 solutions
 @pytest.mark.compiled
 def test_feedback_for_thirty_students_of_three_problems(class_folder: Path) -> None:
     out = class_folder / "out"

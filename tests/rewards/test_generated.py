@@ -112,6 +112,7 @@ def test_only_a_sized_run_has_a_length(braking: GeneratedProblems) -> None:
             problems[idx]
 
 
+@pytest.mark.slow  # a search
 def test_a_seed_without_values_is_passed_over() -> None:
     problems = endless(HALF, size=12)
     assert {values(entry)["case"] for entry in problems} == {"current"}

@@ -135,6 +135,7 @@ def test_what_is_not_plain_stays_here() -> None:
     assert sent[0].is_absolute()
 
 
+@pytest.mark.slow  # starts processes
 def test_a_text_that_kills_its_workers_is_paid_nothing_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The job is replaced in the worker by one that dies on a word; the rows around it have their rewards."""
     monkeypatch.setattr(workers, "_START", workers._START.replace("; main()", f"; {DEADLY}; main()"))
@@ -146,6 +147,7 @@ def test_a_text_that_kills_its_workers_is_paid_nothing_and_told(monkeypatch: pyt
     assert [name for name in SCALARS if dead.scalars[name]] == ["killed"]
 
 
+@pytest.mark.slow  # starts processes
 def test_a_worker_that_is_killed_between_batches_is_replaced(parallel: Reward) -> None:
     assert parallel("newton", RIGHT).value == 1.0
     assert parallel._workers is not None
@@ -341,6 +343,7 @@ print(json.dumps(pids), flush=True)
         time.sleep(0.02)
 
 
+@pytest.mark.slow  # starts processes
 def test_an_interrupted_batch_takes_its_rows_out_of_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     reward = Reward(problems=[SMALL], workers=1)
     kept: list[Any] = []

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from types import ModuleType
 from typing import Any
@@ -21,16 +24,22 @@ import numpy as np
 
 from prism import budget
 from prism.engine.kernels import source
-from prism.engine.kernels.disk_cache import kept_kernels, kernels_on_disk
-from prism.engine.kernels.marking import COMPILED, SOURCES
+from prism.engine.kernels.disk_cache import kept_kernels, kernels_on_disk, numba_keeping_in
+from prism.engine.kernels.marking import COMPILED, SECOND_HALF, SOURCES, UNFINISHED, compile_kernels, kernel_modules
 from prism.garbage import without_collection
-from prism.resources import tell_once
+from prism.resources import n_processors, tell_once
 
 SWITCH_AFTER = 4_000_000  # operations: about two seconds of interpreted work
 
 CALL = 1_000  # operations charged for a call of a kernel from Python; an instruction of its tape is half a one
 
 INTERPRETED = "interpreted"
+
+_PATIENCE = 300.0  # seconds for the other process that compiles; its half is compiled here afterwards
+_SECOND_HALF = (
+    "import sys; sys.path[:] = {path!r}; from prism.engine.kernels import compile_second_half as compile_half"
+    "; compile_half({folder!r})"
+)
 
 
 @dataclass(slots=True)
@@ -83,13 +92,52 @@ def warm() -> ModuleType:
         return source
     with _state.loading:
         if _state.compiled is None:
-            with kernels_on_disk(), without_collection():
-                _state.compiled = _load_compiled()
+            with kernels_on_disk() as folder, without_collection():
+                _state.compiled = _load_compiled(folder)
         return _state.compiled
 
 
-def _load_compiled() -> ModuleType:
-    """Load the package of kernels under its second name, under which `marking` compiles them."""
+def _load_compiled(folder: Path | None) -> ModuleType:
+    """Load the package of kernels under its second name, and compile its kernels or load them from a folder.
+
+    Into a new folder two processes compile a half each, where there are processors for both. What the other one could
+    not do is done here.
+    """
+    is_new = folder is not None and folder.suffix == UNFINISHED
+    other = _start_second_half(folder) if folder is not None and is_new and n_processors() > 1 else None
+    try:
+        module = _load_package()
+        compile_kernels(kernel_modules() - SECOND_HALF, loaded=folder is not None and not is_new)
+        if other is not None:
+            with suppress(subprocess.TimeoutExpired):
+                other.wait(_PATIENCE)
+        is_there = other.returncode == 0 if other is not None else folder is not None and not is_new
+        compile_kernels(SECOND_HALF, loaded=is_there)
+        return module
+    finally:
+        if other is not None:
+            other.kill()
+            other.wait()
+
+
+def _start_second_half(new: Path) -> subprocess.Popen[bytes] | None:
+    """Start a process that compiles the second half of the kernels into a folder; None if the system refuses one."""
+    code = _SECOND_HALF.format(path=sys.path, folder=str(new))
+    nowhere = subprocess.DEVNULL
+    with suppress(OSError, ValueError):
+        return subprocess.Popen([sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere)  # noqa: S603
+    return None
+
+
+def compile_second_half(folder: str) -> None:
+    """Compile the second half of the kernels into a folder (what the other process of `_load_compiled` does)."""
+    with numba_keeping_in(Path(folder)), without_collection():
+        _load_package()
+        compile_kernels(SECOND_HALF)
+
+
+def _load_package() -> ModuleType:
+    """Load the package of kernels under its second name, under which `marking` makes dispatchers of them."""
     package = SOURCES / "__init__.py"
     spec = importlib.util.spec_from_file_location(COMPILED, package, submodule_search_locations=[str(SOURCES)])
     assert spec is not None

@@ -40,30 +40,42 @@ def kept_kernels() -> Path | None:
 
 
 @contextmanager
-def kernels_on_disk() -> Iterator[None]:
-    """Make numba load kernels from our folder and keep there what it has to compile; in no folder if there is none."""
+def kernels_on_disk() -> Iterator[Path | None]:
+    """Make numba load kernels from our folder and keep there what it has to compile; in no folder if there is none.
+
+    Gives the folder, or None. The name of one into which kernels have to be compiled ends in UNFINISHED.
+    """
+    home = _home()
+    folder = kept_kernels()
+    if folder is None:
+        folder = _new_folder(home)
+        how_often = "which happens once" if folder else "in each process, as no folder can keep them"
+        tell_once(f"prism: the kernels are compiled now, {how_often}, in about 15 seconds")
+    try:
+        with numba_keeping_in(folder):
+            yield folder
+        if home is not None and folder is not None:
+            _publish(folder, home)
+    finally:
+        if folder is not None and folder.suffix == UNFINISHED:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def numba_keeping_in(folder: Path | None) -> Iterator[None]:
+    """Make numba keep what it compiles in a folder, nowhere for None; afterwards it is as it was."""
     import numba
 
     config: Any = numba.config
     config.reload_config()  # numba reads a changed environment when it compiles, and would undo what is set here
     before = {name: getattr(config, name) for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES") if hasattr(config, name)}
-    home = _home()
-    folder = kept_kernels()
-    if folder is None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            tell_once("prism: the kernels are compiled now, which happens once and takes about 15 seconds")
-        folder = _new_folder(home)
     for name in before:
         setattr(config, name, str(folder or "") if name == "CACHE_DIR" else "UserProvidedCacheLocator")
     try:
         yield
-        if home is not None and folder is not None:
-            _publish(folder, home)
     finally:
         for name, value in before.items():
             setattr(config, name, value)
-        if folder is not None and folder.suffix == UNFINISHED:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _home() -> Path | None:

@@ -1,13 +1,14 @@
 """The one decorator of the compiled core, and with `disk_cache` the only place that imports numba.
 
 The package `source` is written once and loaded twice: under its own name its functions stay plain Python; under the
-name `prism.engine.kernels.compiled` each becomes a numba dispatcher with an eager signature. The verdict cannot
-depend on which of the two runs.
+name `prism.engine.kernels.compiled` each becomes a numba dispatcher, and `compile_kernels` compiles those that are
+wanted, each for its one signature. The verdict cannot depend on which of the two runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
@@ -30,13 +31,16 @@ _NO_DOOR: dict[str, Any] = {"no_cpython_wrapper": True}
 
 UNFINISHED = ".part"  # end of the name of a folder in which kernels are being compiled
 
+# Two processes compile a half each: these modules with what they call, and all others with what those call.
+SECOND_HALF = frozenset(("crossing", "systems"))
+
 
 class Role(StrEnum):
     """Who calls a kernel. LLVM makes each one anew within all that call it, so what Python never calls costs less.
 
     Attributes:
         ENTRY: Python too: compiled, kept on disk and loaded.
-        PART: kernels only: compiled without a door for Python, and loaded only where a kernel that calls it is not.
+        PART: kernels only: compiled without a door for Python, and not at all where all that call it are loaded.
         STAGE: one kernel, at one place: written into that one, whose compilation would do all of it a second time.
     """
 
@@ -48,6 +52,20 @@ class Role(StrEnum):
 PART, STAGE = Role.PART, Role.STAGE
 
 Marker = Callable[..., Callable[[Kernel], Kernel]]
+
+
+@dataclass(frozen=True, slots=True)
+class Compilable:
+    """A kernel as numba knows it: its plain function, numba's dispatcher, its signature and role, its module."""
+
+    function: Kernel
+    dispatcher: Any
+    signature: str
+    role: Role
+    module: str
+
+
+_compilable: dict[str, Compilable] = {}  # by name, in the order of the sources: a kernel stands behind those it calls
 
 
 def source_digest() -> str:
@@ -62,7 +80,7 @@ def source_digest() -> str:
 def marker(module: str) -> Marker:
     """Return the decorator factory for the kernels of a module, given its `__name__`: signature, role -> decorator.
 
-    The decorator compiles by numba below the package name `COMPILED`, and does nothing elsewhere. fastmath stays off
+    The decorator makes a dispatcher below the package name `COMPILED`, and does nothing elsewhere. fastmath stays off
     (under it `isfinite(nan)` is true). Kernels are kept on disk only within `disk_cache.kernels_on_disk`;
     where they cannot be, they are compiled all the same: slower to start, never an error.
     """
@@ -70,28 +88,60 @@ def marker(module: str) -> Marker:
         return lambda *_: lambda function: function
     import numba
 
-    folder = getattr(numba.config, "CACHE_DIR", "")
-    is_kept = bool(folder) and not folder.endswith(UNFINISHED)  # then entries are loaded, with all their parts
+    is_kept = bool(getattr(numba.config, "CACHE_DIR", ""))
 
     def compile_with(signature: str, role: Role = Role.ENTRY) -> Callable[[Kernel], Kernel]:
-        """Return the decorator that compiles a kernel for this numba signature, as `float64(float64, int64)`."""
+        """Return the decorator that makes a kernel of this numba signature, as `float64(float64, int64)`."""
 
         def decorate(function: Kernel) -> Kernel:
-            """Return the function compiled, or loaded from numba's cache; a part perhaps when it is first needed."""
-            compiled: Kernel
+            """Return the dispatcher of a function, which `compile_kernels` compiles or loads from numba's cache."""
             if role is Role.STAGE:
-                compiled = numba.njit(inline="always", **OPTIONS)(function)
-                return compiled
-            if role is Role.PART:
-                compiled = numba.njit(None if is_kept else signature, **OPTIONS, **_NO_DOOR)(function)
-                return compiled
-            try:
-                return numba.njit(signature, cache=bool(folder), **OPTIONS)(function)
-            except RuntimeError as error:
-                if "cannot cache" not in str(error):
-                    raise
-                return numba.njit(signature, **OPTIONS)(function)
+                dispatcher = numba.njit(inline="always", **OPTIONS)(function)
+            elif role is Role.PART:
+                dispatcher = numba.njit(**OPTIONS, **_NO_DOOR)(function)
+            else:
+                dispatcher = _entry(function, is_kept=is_kept)
+            _compilable[function.__name__] = Compilable(
+                function, dispatcher, signature, role, module.rpartition(".")[2]
+            )
+            return dispatcher  # type: ignore[no-any-return]
 
         return decorate
 
     return compile_with
+
+
+def _entry(function: Kernel, *, is_kept: bool) -> Any:
+    """Return the dispatcher of a kernel that Python calls, kept on disk if that can be."""
+    import numba
+
+    try:
+        return numba.njit(cache=is_kept, **OPTIONS)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        return numba.njit(**OPTIONS)(function)
+
+
+def compile_kernels(modules: Collection[str], *, loaded: bool = False) -> None:
+    """Compile the entries of some modules, with all that these call, in the order of the sources.
+
+    Args:
+        modules: names below the package of sources.
+        loaded: the entries are on disk: they are loaded, and what they call is not compiled.
+    """
+    wanted = {name for name, kernel in _compilable.items() if kernel.role is Role.ENTRY and kernel.module in modules}
+    unseen = [] if loaded else sorted(wanted)
+    while unseen:
+        called = set(_compilable[unseen.pop()].function.__code__.co_names) & _compilable.keys() - wanted
+        wanted |= called
+        unseen += sorted(called)
+    for name, kernel in _compilable.items():
+        if name in wanted and kernel.role is not Role.STAGE and not kernel.dispatcher.signatures:
+            kernel.dispatcher.compile(kernel.signature)
+            kernel.dispatcher.disable_compile()
+
+
+def kernel_modules() -> frozenset[str]:
+    """Return the names of the modules that hold kernels."""
+    return frozenset(kernel.module for kernel in _compilable.values())

@@ -57,9 +57,10 @@ from prism.latex.extraction.retractions import (
 )
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.typed_names import TypedNames, typed_names
-from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
+from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
 from prism.latex.extraction.value_rows import values_in_rows
 from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
+from prism.latex.prose import MAX_SENTENCE
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
@@ -189,7 +190,13 @@ class Extraction(tuple[LocatedFormula, ...]):
         return type(self), (tuple(self), self.text, self.left_out)
 
 
-def extract(solution: Solution, *, macros: Macros | None = None, symbols: frozenset[str] = frozenset()) -> Extraction:
+def extract(
+    solution: Solution,
+    *,
+    macros: Macros | None = None,
+    symbols: frozenset[str] = frozenset(),
+    thinking: bool = True,
+) -> Extraction:
     r"""Find all formulas of a solution, in order of position. Never raises on a text; `parse` refuses malformed ones.
 
     Of a solution longer than the limit the beginning and the end are read, the end the longer, for the result stands
@@ -200,6 +207,8 @@ def extract(solution: Solution, *, macros: Macros | None = None, symbols: frozen
         macros: known beside those that the text itself defines, which go before them: `{"vc": Macro(...)}`, as
             `prism.latex.macros.read_macros` and the `macros` of a Context give them.
         symbols: of the problem; formulas without delimiters may be typed in them: `vfx` for `v_{fx}`.
+        thinking: read thinking blocks. Without, of their formulas only those within a sentence's reach of the rest are
+            given, for they may say how that is meant; the others count towards no limit.
 
     Errors:
         PrismError: a solution of another shape.
@@ -210,17 +219,19 @@ def extract(solution: Solution, *, macros: Macros | None = None, symbols: frozen
     joined = solution_text(solution)
     text, read = joined.text, excerpt(joined.text)
     thoughts = [(read.in_solution(start), read.in_solution(end)) for start, end in thinking_spans(read.text)]
-    thinking = _merge_spans([*thoughts, *joined.thinking])
+    thoughts = _merge_spans([*thoughts, *joined.thinking])
     found: list[LocatedFormula] = []
     n_left = 0
     known = _known_macros(text, read.windows, macros or NO_MACROS)
     for start, end in reversed(read.windows):
-        inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thinking if lo < end and hi > start]
+        inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thoughts if lo < end and hi > start]
         is_code = start > 0 and is_in_code_fence(read.text, read.tail_at)
         window = blank_to_fence_end(text[start:end]) if is_code else text[start:end]
         page = expand(window, known, start)
         inner = [(page.offset_in_text(lo), page.offset_in_text(hi)) for lo, hi in inner] if page.uses else inner
-        more, n_more = _window_formulas(page.text, inner, MAX_FORMULAS - len(found), typed_names(symbols))
+        unread = [] if thinking else [(lo + MAX_SENTENCE, hi - MAX_SENTENCE) for lo, hi in inner]
+        limit = MAX_FORMULAS - len(found)
+        more, n_more = _window_formulas(page.text, inner, Unread(unread), limit, typed_names(symbols))
         more = [replace(item, span=page.span_in_original(item.span)) for item in more] if page.uses else more
         found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
@@ -250,7 +261,7 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
 
 
 def _window_formulas(
-    text: str, thinking: list[tuple[int, int]], limit: int, typed: TypedNames
+    text: str, thinking: list[tuple[int, int]], unread: Unread, limit: int, typed: TypedNames
 ) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
@@ -263,12 +274,12 @@ def _window_formulas(
     text = blank_comments(text, blocks)
     text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
     blocks = _with_named_values(blocks, [*find_named_values(text, blocks), *find_second_values(text, blocks)])
-    blocks += list(find_plain_formulas(text, blocks, typed))
+    blocks += list(find_plain_formulas(text, blocks, typed, unread))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     text, blocks = merge_continued_displays(text, blocks)
-    found, n_left = _read_blocks(text, blocks, thinking, limit, tags)
+    found, n_left = _read_blocks(text, blocks, thinking, unread, limit, tags)
     in_order = sorted(found, key=lambda item: (item.span[0], -item.span[1]))
     return _with_joints(text, _join_alternatives(text, in_order)), n_left
 
@@ -350,7 +361,7 @@ def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _read_blocks(
-    text: str, blocks: list[Block], thinking: list[tuple[int, int]], limit: int, tags: Sequence[int]
+    text: str, blocks: list[Block], thinking: list[tuple[int, int]], unread: Unread, limit: int, tags: Sequence[int]
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
@@ -359,6 +370,8 @@ def _read_blocks(
     found: list[LocatedFormula] = []
     n_left = 0
     for run in reversed(_group_continued_blocks(text, blocks)):
+        if unread.holds(blocks[run[0]].start, blocks[run[-1]].end):
+            continue
         if len(found) >= limit:
             n_left += len(run)
             continue

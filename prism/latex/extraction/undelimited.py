@@ -8,6 +8,7 @@ formula; a formula misread may earn or lose a grade.
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -111,12 +112,29 @@ class _Candidate(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     word_after: str = ""  # the word on the right
 
 
-def find_plain_formulas(text: str, blocks: Sequence[Block], typed: TypedNames = NO_NAMES) -> Iterator[Block]:
-    """Yield the formulas without delimiters outside all blocks, in order; `typed` are names of the problem."""
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Spans of a text whose formulas are not asked for, ascending; those that end before they begin are none."""
+
+    spans: Sequence[tuple[int, int]] = ()
+
+    def holds(self, start: int, end: int) -> bool:
+        """Return True if what stands from `start` to `end` lies in one of the spans."""
+        at = bisect_right(self.spans, (start, math.inf)) - 1
+        return at >= 0 and end <= self.spans[at][1]
+
+
+def find_plain_formulas(
+    text: str, blocks: Sequence[Block], typed: TypedNames = NO_NAMES, unread: Unread = Unread()
+) -> Iterator[Block]:
+    """Yield the formulas without delimiters outside all blocks, in order; `typed` are names of the problem.
+
+    Lines that lie in `unread` yield none: they are two thirds of the time that an extraction takes.
+    """
     starts = sorted((block.outer_start, block.outer_end) for block in blocks)
     ends = [end for _, end in starts]
     for line in _LINE.finditer(text):
-        if not _RELATION.search(text, *line.span()):
+        if not _RELATION.search(text, *line.span()) or unread.holds(*line.span()):
             continue
         at = bisect_right(ends, line.start())
         start, left = line.start(), "start"

@@ -230,10 +230,10 @@ def _can_define(reference: Features, claim: Features) -> bool:
 
 def _can_lift_literals(reference: Features, claim: Features) -> bool:
     """Return True if a number in one formula may be the value of a symbol that only the other one has."""
-    is_there = (claim.valued and not claim.valued.isdisjoint(reference.replaceable_numbers)) or (
-        reference.valued and not reference.valued.isdisjoint(claim.replaceable_numbers)
+    return _may_lift_literals(reference) and any(
+        one.valued and not one.valued.isdisjoint(other.replaceable_numbers)
+        for one, other in ((claim, reference), (reference, claim))
     )
-    return bool(is_there) and _may_lift_literals(reference)
 
 
 def _can_substitute_givens(reference: Features, claim: Features) -> bool:

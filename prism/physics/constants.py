@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from prism.algebra.expr import Expr, symbols
@@ -28,6 +28,7 @@ from prism.resources import resource
 
 MAX_FIGURES = 60  # more make no difference for any constant; a student's choice of power would be an attack on memory
 
+_VALUES_KEPT = 4096  # numbers of which is kept what constants they are
 _CONSTANTS_FILE = "constants/constants.toml"
 
 
@@ -92,6 +93,7 @@ class ConstantTable:
         return self.by_symbol.get(symbol, ())
 
 
+@lru_cache(_VALUES_KEPT)
 def constants_with_value(
     value: Fraction,
     dimension: Dimension | None,

@@ -24,7 +24,7 @@ from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.names import STEPS, special_factors
+from prism.equivalence.interpretation.names import STEPS, is_special, special_factors
 from prism.equivalence.interpretation.orders import has_order
 from prism.equivalence.interpretation.point_sources import POINT
 from prism.equivalence.interpretation.reading import read_together
@@ -93,6 +93,12 @@ class Alone:
     scale: float
 
     @property
+    def is_refused(self) -> bool:
+        """True for operators of too high an order, beside which no formula has a value."""
+        space = self.draw.signature.space
+        return space is not None and space.kind == "refused"
+
+    @property
     def is_zero(self) -> bool | None:
         """True for an equation that holds; None where its error leaves that open."""
         return None if self.value is None else compare_to_zero(self.value, self.scale)
@@ -125,47 +131,42 @@ def are_told_apart(a: Formula, b: Formula, context: Context) -> bool:
     one, two = read_alone(a, context, _NOTHING), read_alone(b, context, _NOTHING)
     if one is None or two is None:
         return False
-    for f in (one, two):
-        if f.draw.signature.space is not None and f.draw.signature.space.kind == "refused":
-            return True
-    one, two = _beside(a, one, two), _beside(b, two, one)
-    if one is None or two is None or one.frame != two.frame:
+    if one.is_refused or two.is_refused:
+        return True
+    pair = _beside(one, two), _beside(two, one)
+    if pair[0] is None or pair[1] is None:
         return False
+    one, two = pair[0], pair[1]
     common = one.kinds.keys() & two.kinds.keys()
-    if any(one.kinds[name] != two.kinds[name] for name in common):
+    if one.frame != two.frame or any(one.kinds[name] != two.kinds[name] for name in common):
         return False
     if not (one.has_value and two.has_value):
         return True
-    if one.value is None or two.value is None:
-        return False
     with precision(PRECISION):
         try:
-            return _differ(one, two)
+            return one.value is not None and two.value is not None and _differ(one, two)
         except _FAILURES:
             return False
 
 
-def _beside(written: Formula, one: Alone, two: Alone) -> Alone | None:
+def _beside(one: Alone, two: Alone) -> Alone | None:
     """Return a formula with the letters that vary, and the kinds of numbers, that another one shows.
 
     None where its own letter may be the imaginary unit of the other one, where it may call a letter that the other one
     calls, or have the length of its vector.
     """
     mine, other = one.draw.signature, two.draw.signature
-    more = {
-        name: variables
-        for name in one.kinds.keys() & two.kinds.keys()
-        if (variables := other.functions.get(name)) and variables != mine.functions.get(name)
-    }
-    if not more.keys().isdisjoint(name for name, _ in two.formula.depends) or _is_in_both_styles(one, two):
-        return None
-    functions = {(name, tuple(sorted({*mine.functions.get(name, ()), *variables}))) for name, variables in more.items()}
-    has_more = other.notation.is_complex and not mine.notation.is_complex
-    unit = other.notation.unit if has_more else ""
-    if unit and unit in one.kinds:
+    functions: set[tuple[str, tuple[str, ...]]] = set()
+    for name in one.kinds.keys() & two.kinds.keys():
+        own, more = mine.functions.get(name, ()), other.functions.get(name, ())
+        if not set(more) <= set(own):
+            functions.add((name, tuple(sorted({*own, *more}))))
+    is_called = not {name for name, _ in functions}.isdisjoint(name for name, _ in two.formula.depends)
+    unit = other.notation.unit if other.notation.is_complex and not mine.notation.is_complex else ""
+    if is_called or unit in one.kinds or _is_in_both_styles(one, two):
         return None
     shown = Shown(frozenset(functions), other.differentials and not mine.differentials, unit)
-    return one if shown == _NOTHING else read_alone(written, one.context, shown)
+    return one if shown == _NOTHING else read_alone(one.written, one.context, shown)
 
 
 def _is_in_both_styles(one: Alone, two: Alone) -> bool:
@@ -286,7 +287,9 @@ def _is_compared_otherwise(f: Formula, read: Formula) -> bool:
         return True
     if special_factors(nodes) or has_order(read) or converges_near_zero(read):
         return True
-    called = {node.name for node in nodes if node.op == "apply"}
+    called = {node.name for member in read.members for node in walk(member) if node.op == "apply"}
+    if any(map(is_special, called)):
+        return True
     return not called.isdisjoint(STEPS.union(DELTAS, (POINT,))) or any(map(is_distribution, read.members))
 
 

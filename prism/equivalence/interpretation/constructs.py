@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import letters_beside_transposes
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
@@ -20,6 +20,7 @@ from prism.equivalence.interpretation.names import (
     exponent_of,
     harmonic_indices,
     has_folds,
+    have_indices,
     is_harmonic_of_letters,
     is_jacobian,
     is_lone_differential,
@@ -48,6 +49,7 @@ _CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nab
 _EXCLUDED = frozenset(("set", "tuple", "interval", "list", "union", "intersection", "tensor",
                        "wedge", "phasor", "ratio", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
+_RATES = frozenset(("derivative", "partial"))
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
@@ -175,7 +177,7 @@ def constructs_of(f: Formula) -> Constructs:
         letters=frozenset((*places, *_letters_of_regions(nodes))) - _NO_QUANTITIES,
         bound=frozenset(bound),
         called=frozenset(map(base_letter, (*called, *(name for name, _ in f.depends)))),
-        has_rates=not ops.isdisjoint(("derivative", "partial")),
+        has_rates=not ops.isdisjoint(_RATES),
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
         special=frozenset(base_letter(name) for name in special_factors(nodes)),
@@ -205,6 +207,9 @@ def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
 
     It has a repeated index and a letter of several or raised ones, or a letter of several and a derivative by one.
     """
+    traits = traits_of(f)
+    if not have_indices(traits.names, not traits.ops.isdisjoint(_RATES)):
+        return False
     pairs = any(
         count > 1
         for node in nodes
@@ -288,15 +293,13 @@ def _letters_of_indices(nodes: Iterable[Expr]) -> set[str]:
 
 def _is_delicate(node: Expr) -> bool:
     """Return True for a node that the kernels may take for less than it is."""
-    return bool(
-        (node.op == "apply" and node.name in _OF_COMPLEX)
-        or (node.op == "opaque" and node.name in _STARS)
-        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
-        or is_turned(node)
-        or (node.op == "mul" and bold_neighbours(node))
-        or (node.op == "mul" and sum(map(_is_table, node.args)) > 1)
-        or (node.op == "mul" and sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args) > 1)
-    )
+    if node.op == "apply":
+        return node.name in _OF_COMPLEX
+    if node.op == "mul":
+        spins = sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args)
+        return bool(bold_neighbours(node)) or sum(map(_is_table, node.args)) > 1 or spins > 1
+    is_star = node.op == "opaque" and node.name in _STARS
+    return is_star or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])) or is_turned(node)
 
 
 def _is_table(node: Expr) -> bool:

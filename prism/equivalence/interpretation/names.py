@@ -372,7 +372,7 @@ def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[s
 
 def letter_counts(node: Expr) -> Counter[str]:
     """Return how often each letter of an index stands in a term: twice is a pair."""
-    if not _have_indices(symbols(node), not ops_of(node).isdisjoint(_DERIVATIVES)):
+    if not have_indices(symbols(node), not ops_of(node).isdisjoint(_DERIVATIVES)):
         return Counter()
     if node.op == "sym":
         return Counter(letters_of(node.name))
@@ -405,7 +405,7 @@ def letter_counts(node: Expr) -> Counter[str]:
 
 
 @lru_cache(_NAMES_KEPT)
-def _have_indices(names: frozenset[str], may_be_variables: bool) -> bool:
+def have_indices(names: frozenset[str], may_be_variables: bool) -> bool:
     """Return True if a name has letters of indices, or may be one by which something is differentiated."""
     return any(letters_of(name) or (may_be_variables and name.lstrip("^") in INDICES) for name in names)
 

@@ -207,7 +207,6 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         return inverse(base)
     total: Value = identity(base.rows)
     for digit in f"{int(exponent_value):b}":
-        charge_steps(base.rows)
         total = multiply(total, total)
         total = multiply(total, base) if digit == "1" else total
     return total

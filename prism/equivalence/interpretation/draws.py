@@ -37,7 +37,8 @@ class Draw:
         drawn: what was drawn so far, by name and kind.
         diverging: series that were continued beyond where they converge.
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
-        integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
+        integrals: values of integrals and derivatives that depend on no bound variable and nothing fixed, also of what
+            follows from it.
         met: definitions by cases, each with the place of a case that held somewhere.
     """
 

@@ -23,10 +23,10 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     index_range,
     is_jacobian,
-    letter_counts,
     letters_of,
     order_letter,
     order_of,
+    paired_letters,
 )
 from prism.equivalence.interpretation.operators import component, numbered_state
 from prism.equivalence.interpretation.operators import value as operator_value
@@ -67,7 +67,7 @@ from prism.equivalence.interpretation.values import (
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
-_STEPS = 1  # charged for each node that is visited
+_STEPS = 3  # charged for each node that is visited, with a sum or product of balls
 
 
 class Evaluator(Letters):
@@ -76,12 +76,9 @@ class Evaluator(Letters):
     def value(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression; Unvalued if a part has none."""
         charge_steps(_STEPS)
-        repeated = [
-            letter for letter, count in letter_counts(node).items()
-            if count == 2 and letter in self.signature.tensors and letter not in scope.indices
-        ] if self.signature.tensors and node.op not in ("add", "sub", "neg", "sum") else []  # fmt: skip
-        if repeated:
-            return self._contracted(node, repeated[0], scope)
+        for letter in paired_letters(node) if self.signature.tensors else ():
+            if letter in self.signature.tensors and letter not in scope.indices:
+                return self._contracted(node, letter, scope)
         handler = _HANDLERS.get(node.op)
         if handler is None:
             raise Unvalued(node.op)
@@ -355,7 +352,10 @@ def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             raise Unvalued("a derivative of this order")
     else:
         raise Unvalued("a derivative")
-    return _differentiated(evaluator, operand, steps, scope, is_partial=node.op == "partial")
+    kept = evaluator.draw.integrals if evaluator.keeps(node, scope) else {}
+    if (node,) not in kept:
+        kept[node,] = _differentiated(evaluator, operand, steps, scope, is_partial=node.op == "partial")
+    return kept[node,]
 
 
 def _differentiated(evaluator: Evaluator, operand: Expr, steps: list[Expr], scope: Scope, *, is_partial: bool) -> Value:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from flint import acb
 
 from prism.budget import charge
+from prism.equivalence.interpretation import jets
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import (
     PART,
@@ -22,13 +23,11 @@ from prism.equivalence.interpretation.values import (
     infinitesimals,
     mapped,
     plain,
-    plus,
     real_number,
-    times,
     whole_number,
 )
 
-_ONE, _TWO = acb(1), acb(2)
+_ZERO, _ONE, _TWO = acb(0), acb(1), acb(2)
 _MOST_ORDER = 200  # of a derivative of an unknown function
 _ELEMENTARY = 300  # operations of a value of an elementary function
 _POWER = 1000  # of a power that is not whole
@@ -39,6 +38,7 @@ _OF_ORDER = 80  # operations of one step of a recurrence, of which an order that
 _MOST_STEPS = 1e9  # of a recurrence that are counted
 _FAR = 40.0  # size of an argument up to which K_n becomes dearer with it
 _HARMONIC = 1_000  # operations of a value of a spherical harmonic, beside its recurrence
+_OF_TERM = 10  # products that a term of an unknown function costs beside those over its arguments
 _DERIVATIVE = 3_000  # of a term of a derivative of any order of an unknown function
 _Rule = tuple[Callable[[acb], acb], Callable[[Scalar], Scalar]]
 
@@ -227,15 +227,41 @@ class UnknownFunction:
     falls: float = 0.0
 
     def at(self, point: tuple[Scalar, ...]) -> Scalar:
-        """Return the value at a point, charged for the sums over all its coordinates at once."""
-        parts = 1 << infinitesimals(point)
-        charge(len(self.terms) * 3 * len(point) * (PART * parts if parts > 1 else PRODUCT))
-        total: Scalar = acb(0)
+        """Return the value at a point, charged for all its coordinates and infinitesimals at once."""
+        tags = infinitesimals(point)
+        products = ((3 * len(point) + _OF_TERM) << len(tags)) + 2 * 3 ** len(tags)
+        charge(len(self.terms) * products * (PART if tags else PRODUCT))
+        if not tags:
+            found: Scalar = self._number(tuple(map(plain, point)))
+        else:
+            found = jets.nested(self._coefficients([jets.flat(x, tags) for x in point], len(tags)), tags)
+        if not plain(found).is_finite():
+            raise Unvalued("undefined")
+        return found
+
+    def _number(self, point: tuple[acb, ...]) -> acb:
+        """Return the value at a point without infinitesimals."""
+        total = acb(0)
         for amplitude, slopes, rates, turns, phase in self.terms:
-            first, second, third = (_linear(coefficients, point) for coefficients in (slopes, rates, turns))
-            total = total + amplitude * (_ONE + first) * call("exp", second) * call("cos", third + phase)
+            first, second, third = _ONE, _ZERO, phase
+            for slope, rate, turn, x in zip(slopes, rates, turns, point, strict=True):
+                first, second, third = first + slope * x, second + rate * x, third + turn * x
+            total = total + amplitude * first * second.exp() * third.cos()
         for x in point if self.falls else ():
-            total = total * call("exp", -acb(self.falls) * x * x)
+            total = total * (acb(-self.falls) * x * x).exp()
+        return total
+
+    def _coefficients(self, coordinates: list[jets.Jet], size: int) -> jets.Jet:
+        """Return the value at a point with infinitesimals of so many bits."""
+        total: jets.Jet = {}
+        for amplitude, slopes, rates, turns, phase in self.terms:
+            factor = jets.product({0: amplitude}, jets.linear(_ONE, slopes, coordinates))
+            factor = jets.product(factor, jets.exponential(jets.linear(_ZERO, rates, coordinates), size))
+            factor = jets.product(factor, jets.cosine(jets.linear(phase, turns, coordinates), size))
+            total = jets.linear(_ZERO, (_ONE, _ONE), (total, factor))
+        for x in coordinates if self.falls else ():
+            square = jets.product({0: acb(-self.falls)}, jets.product(x, x))
+            total = jets.product(total, jets.exponential(square, size))
         return total
 
     def derivative(self, x: Scalar, order: int) -> Scalar:
@@ -254,14 +280,6 @@ class UnknownFunction:
                 part = c * (_ONE + slope * x) + acb(order) * slope
                 total += size * part * c ** (order - 1) * (c * x).exp()
         return total
-
-
-def _linear(coefficients: tuple[acb, ...], point: tuple[Scalar, ...]) -> Scalar:
-    """Return the sum of coefficients times coordinates."""
-    total: Scalar = acb(0)
-    for coefficient, coordinate in zip(coefficients, point, strict=True):
-        total = plus(total, times(coefficient, coordinate))
-    return total
 
 
 def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, falls: bool = False) -> UnknownFunction:

@@ -17,6 +17,7 @@ from prism.budget import charge
 
 PRECISION = 160  # bits of a ball
 PRODUCT = 60  # operations of a product of balls with its place in a sum
+_TABLE = 400  # of a sum or product of tables, beside its entries
 _LOOK = 10  # of a look at an entry of a table
 PART = 150  # of such a product as one part of one of numbers with infinitesimals
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
@@ -160,15 +161,15 @@ def _over(x: Scalar, y: Scalar) -> Scalar:
     return Dual(found, _over(plus(change, negative(times(found, y.slope))), y.value), y.tag)
 
 
-def infinitesimals(numbers: Iterable[Scalar]) -> int:
-    """Return how many infinitesimals there are in some numbers."""
+def infinitesimals(numbers: Iterable[Scalar]) -> tuple[int, ...]:
+    """Return the tags of all infinitesimals in some numbers, the outermost one last."""
     tags = set()
     for number in numbers:
         part = number
         while isinstance(part, Dual):
             tags.add(part.tag)
             part = part.value
-    return len(tags)
+    return tuple(sorted(tags))
 
 
 def slope_of(x: Scalar, tag: int) -> Scalar:
@@ -233,7 +234,7 @@ class Table:
 
     def each(self, change: Callable[[Scalar], Scalar]) -> Table:
         """Return the table with every entry changed."""
-        charge(len(self.entries) * PRODUCT)
+        charge(_TABLE + len(self.entries) * PRODUCT)
         return Table(self.rows, self.columns, tuple(change(entry) for entry in self.entries))
 
     @property
@@ -284,7 +285,7 @@ def add(x: Value, y: Value, sign: int = 1) -> Value:
     if isinstance(x, Table) and isinstance(y, Table):
         if (x.rows, x.columns) != (y.rows, y.columns):
             raise Misfit("tables of unlike size")
-        charge(len(x.entries) * _price_of(x.entries))
+        charge(_TABLE + len(x.entries) * _price_of(x.entries))
         pairs = zip(x.entries, y.entries, strict=True)
         return Table(x.rows, x.columns, tuple(a + b if sign > 0 else a - b for a, b in pairs))
     assert not isinstance(x, Table)
@@ -304,7 +305,7 @@ def multiply(x: Value, y: Value) -> Value:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
             raise Misfit("a product of tables that do not fit")
-        charge(len(x.entries) * _LOOK)
+        charge(_TABLE + len(x.entries) * _LOOK)
         rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
         charge(sum(map(len, rows)) * y.columns * max(map(_price_of, (x.entries, y.entries))))
         entries = tuple(

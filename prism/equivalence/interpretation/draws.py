@@ -35,6 +35,7 @@ class Draw:
         sizes: factors by which letters are larger than ordinary ones.
         shifts: multiples of another random function that are added to unknown functions.
         drawn: what was drawn so far, by name and kind.
+        numbers: letters of which was seen that they are numbers that are drawn.
         diverging: series that were continued beyond where they converge.
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals and derivatives that depend on no bound variable and nothing fixed, also of what
@@ -48,6 +49,7 @@ class Draw:
     sizes: Mapping[str, float] = field(default_factory=dict)
     shifts: Mapping[str, acb] = field(default_factory=dict)
     drawn: dict[tuple[str, str], object] = field(default_factory=dict)
+    numbers: dict[str, acb] = field(default_factory=dict)
     diverging: list[str] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
     integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)

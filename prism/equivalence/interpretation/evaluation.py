@@ -67,7 +67,7 @@ from prism.equivalence.interpretation.values import (
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
-_STEPS = 3  # charged for each node that is visited, with a sum or product of balls
+_STEPS = 3  # charged for each node that is visited, with a sum or product of balls; a letter is one
 
 
 class Evaluator(Letters):
@@ -75,7 +75,7 @@ class Evaluator(Letters):
 
     def value(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression; Unvalued if a part has none."""
-        charge_steps(_STEPS)
+        charge_steps(1 if node.op == "sym" else _STEPS)
         for letter in paired_letters(node) if self.signature.tensors else ():
             if letter in self.signature.tensors and letter not in scope.indices:
                 return self._contracted(node, letter, scope)

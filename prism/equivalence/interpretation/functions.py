@@ -38,6 +38,7 @@ _OF_ORDER = 80  # operations of one step of a recurrence, of which an order that
 _MOST_STEPS = 1e9  # of a recurrence that are counted
 _FAR = 40.0  # size of an argument up to which K_n becomes dearer with it
 _HARMONIC = 1_000  # operations of a value of a spherical harmonic, beside its recurrence
+_COEFFICIENT = 90  # operations of a product of two coefficients of numbers with infinitesimals
 _OF_TERM = 10  # products that a term of an unknown function costs beside those over its arguments
 _DERIVATIVE = 3_000  # of a term of a derivative of any order of an unknown function
 _Rule = tuple[Callable[[acb], acb], Callable[[Scalar], Scalar]]
@@ -230,7 +231,7 @@ class UnknownFunction:
         """Return the value at a point, charged for all its coordinates and infinitesimals at once."""
         tags = infinitesimals(point)
         products = ((3 * len(point) + _OF_TERM) << len(tags)) + 2 * 3 ** len(tags)
-        charge(len(self.terms) * products * (PART if tags else PRODUCT))
+        charge(len(self.terms) * products * (_COEFFICIENT if tags else PRODUCT))
         if not tags:
             found: Scalar = self._number(tuple(map(plain, point)))
         else:
@@ -255,10 +256,10 @@ class UnknownFunction:
         """Return the value at a point with infinitesimals of so many bits."""
         total: jets.Jet = {}
         for amplitude, slopes, rates, turns, phase in self.terms:
-            factor = jets.product({0: amplitude}, jets.linear(_ONE, slopes, coordinates))
+            factor = jets.linear(amplitude, [amplitude * slope for slope in slopes], coordinates)
             factor = jets.product(factor, jets.exponential(jets.linear(_ZERO, rates, coordinates), size))
             factor = jets.product(factor, jets.cosine(jets.linear(phase, turns, coordinates), size))
-            total = jets.linear(_ZERO, (_ONE, _ONE), (total, factor))
+            total = jets.total(total, factor)
         for x in coordinates if self.falls else ():
             square = jets.product({0: acb(-self.falls)}, jets.product(x, x))
             total = jets.product(total, jets.exponential(square, size))

@@ -46,7 +46,16 @@ def linear(constant: acb, coefficients: Iterable[acb], jets: Iterable[Jet]) -> J
     found = {0: constant}
     for coefficient, jet in zip(coefficients, jets, strict=True):
         for mask, part in jet.items():
-            found[mask] = found[mask] + coefficient * part if mask in found else coefficient * part
+            before = found.get(mask)
+            found[mask] = coefficient * part if before is None else before + coefficient * part
+    return found
+
+
+def total(a: Jet, b: Jet) -> Jet:
+    """Return the sum of two numbers."""
+    found = dict(a)
+    for mask, part in b.items():
+        found[mask] = found[mask] + part if mask in found else part
     return found
 
 
@@ -65,8 +74,11 @@ def exponential(jet: Jet, size: int) -> Jet:
     """Return the exponential of a number with infinitesimals of so many bits: each coefficient by its lowest one."""
     found = {0: jet.get(0, _ZERO).exp()}
     for mask in range(1, 1 << size):
-        if parts := [part * found[mask ^ own] for own, part in _below(jet, mask) if mask ^ own in found]:
-            found[mask] = sum(parts[1:], parts[0])
+        low = mask & -mask
+        for own, part in jet.items():
+            if own & low and own & mask == own and mask ^ own in found:
+                term = part * found[mask ^ own]
+                found[mask] = found[mask] + term if mask in found else term
     return found
 
 
@@ -75,14 +87,10 @@ def cosine(jet: Jet, size: int) -> Jet:
     start = jet.get(0, _ZERO)
     found, sines = {0: start.cos()}, {0: start.sin()}
     for mask in range(1, 1 << size):
-        own = [(each, part) for each, part in _below(jet, mask) if mask ^ each in found]
-        if own:
-            found[mask] = -sum((part * sines[mask ^ each] for each, part in own), _ZERO)
-            sines[mask] = sum((part * found[mask ^ each] for each, part in own), _ZERO)
+        low = mask & -mask
+        for own, part in jet.items():
+            if own & low and own & mask == own and mask ^ own in found:
+                one, two = part * sines[mask ^ own], part * found[mask ^ own]
+                found[mask] = found[mask] - one if mask in found else -one
+                sines[mask] = sines[mask] + two if mask in sines else two
     return found
-
-
-def _below(jet: Jet, mask: int) -> list[tuple[int, acb]]:
-    """Return the coefficients of what has the lowest bit of a mask, and none that the mask has not."""
-    low = mask & -mask
-    return [(own, part) for own, part in jet.items() if own & low and own & mask == own]

@@ -130,6 +130,9 @@ class Letters:
         is_unit = notation.is_complex and name == notation.unit and name in self.signature.tensors
         if name in scope.values and not is_unit:
             return scope.values[name]
+        is_bare = not (scope.indices or scope.slopes) and name not in self.draw.fixed
+        if is_bare and (known_number := self.draw.numbers.get(name)) is not None:
+            return known_number
         if notation.is_complex and name == notation.unit:
             return acb(0, 1)
         if self.signature.space is not None and (known := self._quantum(name, scope)) is not None:
@@ -227,6 +230,8 @@ class Letters:
         base, _, subscript = name.partition("_")
         if base in signature.series and (subscript := subscript.strip("{}")).isdigit():
             drawn = drawn / (acb(int(subscript) + 1).gamma() ** 2)
+        if not (scope.indices or scope.slopes or _KRONECKER.match(name)):
+            self.draw.numbers[name] = drawn
         return self._varied(name, drawn, scope)
 
     def _entry(self, name: str, scope: Scope) -> Value | None:

@@ -33,10 +33,3 @@ def test_an_input_that_is_charged_too_little_is_a_finding():
     assert calibration.summary(even, by_clock=True)["findings"] == []
     assert len(calibration.summary([*even, timing(0.6, 10_000_000)], by_clock=False)["findings"]) == 1
     assert len(calibration.summary([*even, timing(1.2, 120_000_000)], by_clock=True)["findings"]) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_an_operation_costs_the_same_on_all_constructs():
-    found = calibration.summary(list(calibration.sliced()), by_clock=False)
-    assert found["findings"] == []

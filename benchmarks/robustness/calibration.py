@@ -47,13 +47,13 @@ MAX_CPU: Final = 1.0  # seconds, promised for an input
 APART: Final = 5.0  # times the median
 A_CALL: Final = 2e-7  # seconds that a counted call stands for
 SLICE: Final = (
-    ("interpret", "delta functions", 2), ("interpret", "delta functions of a wide function", 8),
-    ("interpret", "integrals of an unknown function", 1), ("interpret", "integral of a product", 4),
-    ("interpret", "derivative of order, cubed", 2), ("interpret", "derivatives in each other", 4),
-    ("interpret", "derivative of functions in each other", 4), ("interpret", "commutator of a product", 8),
-    ("interpret", "power of an operator", 64), ("interpret", "products of matrices", 4),
-    ("interpret", "determinant", 6), ("interpret", "sums over arrays", 1), ("interpret", "products in each other", 3),
-    ("interpret", "tensors", 4), ("interpret", "cases", 2), ("interpret", "whole powers", 32),
+    ("interpret", "delta functions", 1), ("interpret", "delta functions of a wide function", 1),
+    ("interpret", "integrals of an unknown function", 1), ("interpret", "integral of a product", 2),
+    ("interpret", "derivative of order", 2), ("interpret", "derivatives in each other", 1),
+    ("interpret", "derivative of functions in each other", 2), ("interpret", "commutator of a product", 2),
+    ("interpret", "power of an operator", 4), ("interpret", "products of matrices", 2),
+    ("interpret", "determinant", 4), ("interpret", "sum over an array", 1), ("interpret", "products in each other", 1),
+    ("interpret", "tensors", 2), ("interpret", "cases", 1), ("interpret", "whole powers", 8),
     ("interpret", "curls in each other", 2), ("interpret", "values at a place", 4),
     ("diagnose text", "unknown derivatives", 4), ("draft", "boxes of one letter", 16), ("draft", "definitions", 4),
 )  # fmt: skip

@@ -84,6 +84,7 @@ SCRIPTS = (
     Script("generated", "robustness/generated.py", slice_arguments=("--slice",)),
     Script("threads", "robustness/threads.py"),
     Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
+    Script("calibration", "robustness/calibration.py"),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
     Script("server_under_attack", "robustness/server_under_attack.py"),
     Script("kills", "robustness/kills.py"),

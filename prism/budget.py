@@ -28,11 +28,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
-SELECTION = 30_000_000  # what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 130_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
+SELECTION = 45_000_000  # what else the text says of a match, at least; after it all matches are withheld
+SOLUTION = 150_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
-PAIR = 30_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
-INTERPRETED = 15_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, root searches
+PAIR = 120_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
+INTERPRETED = 100_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
 DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings

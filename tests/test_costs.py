@@ -126,7 +126,7 @@ def test_the_fuzzer_goes_on_where_it_stopped(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.parametrize("script", ["costs", "fuzz"])
+@pytest.mark.parametrize("script", ["calibration", "costs", "fuzz"])
 def test_slice_has_no_findings(script: str):
     command = [sys.executable, f"benchmarks/robustness/{script}.py", "--slice", "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

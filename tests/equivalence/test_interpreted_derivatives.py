@@ -114,6 +114,28 @@ def test_the_derivative_of_an_unknown_function_is_the_limit_of_differences(is_co
             assert bool(slope.imag.mid().is_zero()) != is_complex
 
 
+@pytest.mark.parametrize("falls", [False, True])
+def test_an_unknown_function_at_numbers_with_infinitesimals_is_its_formula_part_by_part(falls: bool) -> None:
+    """The coefficients laid flat beside the arithmetic of `Dual`."""
+    with ctx.workprec(PRECISION):
+        unknown = draw_function(draw_for("x").source("function", "f"), 2, 1, is_complex=True, falls=falls)
+        inner, other = Dual(acb(0.7), acb(1), 1), Dual(acb(0.4, 0.2), acb(1.5), 3)
+        for point in ((inner, acb(0.9)), (Dual(inner, acb(1), 2), other), (Dual(inner, inner, 2), inner)):
+            total: Scalar = acb(0)
+            for amplitude, slopes, rates, turns, phase in unknown.terms:
+                first, second, third = (a * point[0] + b * point[1] for a, b in (slopes, rates, turns))
+                total = total + amplitude * (acb(1) + first) * called("exp", second) * called("cos", third + phase)
+            for x in point if falls else ():
+                total = total * called("exp", -acb(unknown.falls) * x * x)
+            for found, expected in zip(leaves(unknown.at(point)), leaves(total), strict=True):
+                assert abs(middle(found - expected)) < 1e-30 * (1 + abs(middle(expected)))
+
+
+def leaves(x: Scalar) -> list[acb]:
+    """The coefficients of a number with infinitesimals."""
+    return [*leaves(x.value), *leaves(x.slope)] if isinstance(x, Dual) else [x]
+
+
 def test_no_unknown_function_is_linear_even_or_symmetric_in_its_arguments() -> None:
     for number in range(3):
         draw = draw_for("x", number=number)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from flint import acb
 
 from prism.algebra.expr import Expr
+from prism.budget import charge
 from prism.equivalence.interpretation.functions import UnknownFunction, draw_function
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.source import Source
-from prism.equivalence.interpretation.values import Table, Value, column
+from prism.equivalence.interpretation.values import Table, Value
 
 SIZES = (4, 7, 5, 6)  # of arrays without a stated bound, draw by draw
 WHOLE = ((2, 5), (41, 47), (3, 9), (12, 23))  # least and largest whole number, draw by draw
@@ -20,6 +21,7 @@ TEST = "#test"
 EQUAL = 2  # of four draws, the one in which all whole numbers are the same
 DIMENSIONS = (3, 4, 3, 4)  # of matrices
 STATES = (5, 7, 5, 7)  # of operators
+_NUMBER = 500  # operations of a number that is drawn
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Draw:
         fixed: values that were solved for, before those drawn.
         sizes: factors by which letters are larger than ordinary ones.
         shifts: multiples of another random function that are added to unknown functions.
-        drawn: what was drawn so far.
+        drawn: what was drawn so far, by name and kind.
         diverging: series that were continued beyond where they converge.
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
@@ -69,7 +71,17 @@ class Draw:
         return STATES[self.number % len(STATES)] if space is None else space.size(self.number)
 
     def number_of(self, name: str, kind: str) -> acb:
-        """Draw a number of a kind: positive, real, angle, integer, complex."""
+        """Return the number of a kind that a name stands for: positive, real, angle, integer, complex."""
+        key = (name, kind)
+        found = self.drawn.get(key)
+        if found is None:
+            charge(_NUMBER)
+            found = self.drawn[key] = self._draw_number(name, kind)
+        assert isinstance(found, acb)
+        return found
+
+    def _draw_number(self, name: str, kind: str) -> acb:
+        """Draw a number of a kind."""
         source = self.source("number", name)
         if kind == "integer" and self.number % 4 == EQUAL:  # all alike, for a Kronecker symbol of them
             return acb(Source(str(self.number)).integer(*WHOLE[self.number % len(WHOLE)]))
@@ -85,18 +97,24 @@ class Draw:
         return acb(size)
 
     def table(self, name: str, rows: int, columns: int, kind: str) -> Table:
-        """Draw a table of numbers of a kind."""
-        entries = tuple(self.number_of(f"{name}#{k}", kind) for k in range(rows * columns))
-        return Table(rows, columns, entries)
+        """Return the table of numbers of a kind that a name stands for."""
+        key = (name, f"{rows}x{columns} {kind}")
+        found = self.drawn.get(key)
+        if found is None:
+            entries = tuple(self.number_of(f"{name}#{k}", kind) for k in range(rows * columns))
+            found = self.drawn[key] = Table(rows, columns, entries)
+        assert isinstance(found, Table)
+        return found
 
     def vector(self, name: str, kind: str = "real") -> Table:
-        """Draw a vector."""
-        return column(*(self.number_of(f"{name}#{k}", kind) for k in range(3)))
+        """Return the vector that a name stands for."""
+        return self.table(name, 3, 1, kind)
 
     def function(self, name: str, arity: int, *, is_complex: bool) -> UnknownFunction:
         """Draw an unknown function of so many arguments."""
         key = (name, f"{arity}{is_complex}")
         if key not in self.drawn:
+            charge(_NUMBER * (4 + 9 * arity))
             source = self.source("function", name)
             falls = name == TEST or name.partition("#")[0] in self.signature.integrable
             self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex, falls=falls)

@@ -24,10 +24,10 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     index_range,
     is_jacobian,
-    letter_counts,
     letters_of,
     order_letter,
     order_of,
+    paired_letters,
 )
 from prism.equivalence.interpretation.operators import component, numbered_state
 from prism.equivalence.interpretation.operators import value as operator_value
@@ -69,7 +69,7 @@ from prism.equivalence.interpretation.values import (
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
-_STEPS = 1  # charged for each node that is visited
+_STEPS = 3  # charged for each node that is visited, with a sum or product of balls; a letter is one
 
 
 class Evaluator(Letters):
@@ -102,13 +102,10 @@ class Evaluator(Letters):
 
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression that is not known; see `value`."""
-        charge_steps(_STEPS)
-        repeated = [
-            letter for letter, count in letter_counts(node).items()
-            if count == 2 and letter in self.signature.tensors and letter not in scope.indices
-        ] if self.signature.tensors and node.op not in ("add", "sub", "neg", "sum") else []  # fmt: skip
-        if repeated:
-            return self._contracted(node, repeated[0], scope)
+        charge_steps(1 if node.op == "sym" else _STEPS)
+        for letter in paired_letters(node) if self.signature.tensors else ():
+            if letter in self.signature.tensors and letter not in scope.indices:
+                return self._contracted(node, letter, scope)
         handler = _HANDLERS.get(node.op)
         if handler is None:
             raise Unvalued(node.op)
@@ -242,7 +239,6 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         return inverse(base)
     total: Value = identity(base.rows)
     for digit in f"{int(exponent_value):b}":
-        charge_steps(base.rows)
         total = multiply(total, total)
         total = multiply(total, base) if digit == "1" else total
     return total

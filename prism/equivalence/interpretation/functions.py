@@ -11,11 +11,36 @@ from dataclasses import dataclass
 
 from flint import acb
 
+from prism.budget import charge
+from prism.equivalence.interpretation import jets
 from prism.equivalence.interpretation.source import Source
-from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, mapped, plain, real_number, whole_number
+from prism.equivalence.interpretation.values import (
+    PART,
+    PRODUCT,
+    Dual,
+    Scalar,
+    Unvalued,
+    infinitesimals,
+    mapped,
+    plain,
+    real_number,
+    whole_number,
+)
 
-_ONE, _TWO = acb(1), acb(2)
+_ZERO, _ONE, _TWO = acb(0), acb(1), acb(2)
 _MOST_ORDER = 200  # of a derivative of an unknown function
+_ELEMENTARY = 300  # operations of a value of an elementary function
+_POWER = 1000  # of a power that is not whole
+_DEAR = {r"\Gamma": 6_000, "digamma": 15_000, r"\zeta": 50_000, "K": 2_000, "E": 2_000, "Si": 1_500, "Ci": 6_000,
+         "Ei": 10_000, "Ai": 3_000, "erf": 5_000, "erfc": 5_000}  # fmt: skip
+"""Operations of a value of a function that is not elementary."""
+_OF_ORDER = 80  # operations of one step of a recurrence, of which an order that is a whole number takes as many
+_MOST_STEPS = 1e9  # of a recurrence that are counted
+_FAR = 40.0  # size of an argument up to which K_n becomes dearer with it
+_HARMONIC = 1_000  # operations of a value of a spherical harmonic, beside its recurrence
+_COEFFICIENT = 90  # operations of a product of two coefficients of numbers with infinitesimals
+_OF_TERM = 10  # products that a term of an unknown function costs beside those over its arguments
+_DERIVATIVE = 3_000  # of a term of a derivative of any order of an unknown function
 _Rule = tuple[Callable[[acb], acb], Callable[[Scalar], Scalar]]
 
 
@@ -26,14 +51,17 @@ def power(base: Scalar, exponent: Scalar) -> Scalar:
         number = float(fixed.real)
         if number == int(number) and abs(number) <= 64:
             return _whole_power(base, int(number))
+        charge(_POWER)
         return mapped(base, lambda z: z.pow(fixed), lambda z: exponent * power(z, exponent - _ONE))
     if not isinstance(base, Dual) and not isinstance(exponent, Dual):
+        charge(2 * _POWER)
         return mapped(base, lambda z: z.pow(exponent), lambda z: z)
     return call("exp", exponent * call("ln", base))
 
 
 def _whole_power(base: Scalar, exponent: int) -> Scalar:
     """Return a whole power by repeated multiplication."""
+    charge(abs(exponent) * (PART if isinstance(base, Dual) else PRODUCT))
     total: Scalar = _ONE
     for _ in range(abs(exponent)):
         total = total * base
@@ -42,6 +70,7 @@ def _whole_power(base: Scalar, exponent: int) -> Scalar:
 
 def call(name: str, x: Scalar) -> Scalar:
     """Return a function of one argument of the table `RULES`; Unvalued where it is undefined."""
+    charge(_DEAR.get(name, _ELEMENTARY))  # the rules of slopes come here again, for each part
     function, slope = RULES[name]
     return mapped(x, function, slope)
 
@@ -115,15 +144,20 @@ class SpecialFunction:
     Attributes:
         value: of order and argument.
         slope: its derivative by the argument.
+        price: operations of a value of a low order.
     """
 
     value: Callable[[acb, acb], acb]
     slope: Callable[[acb, Scalar], Scalar]
+    price: int
 
 
 def _family(letter: str, order: acb, x: Scalar) -> Scalar:
     """Return a function of a family, as `J_n(x)`."""
     family = FAMILIES[letter]
+    far = min(_FAR, float(plain(x).mid().abs_upper())) if letter == "K" else 0.0
+    steps = min(_MOST_STEPS, float(order.mid().abs_upper()))
+    charge(int(family.price * (1 + far)) + int(steps) * _OF_ORDER)
     return mapped(x, lambda z: family.value(order, z), lambda z: family.slope(order, z))
 
 
@@ -143,19 +177,26 @@ def _spherical(kind: str) -> Callable[[acb, acb], acb]:
     return lambda n, z: (acb.pi() / (_TWO * z)).sqrt() * FAMILIES[kind].value(n + half, z)
 
 
+def _spherical_slope(letter: str) -> Callable[[acb, Scalar], Scalar]:
+    """Return the derivative of a spherical Bessel function."""
+    return lambda n, z: _family(letter, n - _ONE, z) - (n + _ONE) / z * _family(letter, n, z)
+
+
 FAMILIES: dict[str, SpecialFunction] = {
-    "J": SpecialFunction(lambda n, z: z.bessel_j(n), _bessel_slope("J", 1)),
-    "N": SpecialFunction(lambda n, z: z.bessel_y(n), _bessel_slope("N", 1)),
-    "I": SpecialFunction(lambda n, z: z.bessel_i(n), _bessel_slope("I", -1)),
+    "J": SpecialFunction(lambda n, z: z.bessel_j(n), _bessel_slope("J", 1), 5_000),
+    "N": SpecialFunction(lambda n, z: z.bessel_y(n), _bessel_slope("N", 1), 30_000),
+    "I": SpecialFunction(lambda n, z: z.bessel_i(n), _bessel_slope("I", -1), 5_000),
     "K": SpecialFunction(
-        lambda n, z: z.bessel_k(n), lambda n, z: -(_family("K", n - _ONE, z) + _family("K", n + _ONE, z)) / _TWO
+        lambda n, z: z.bessel_k(n),
+        lambda n, z: -(_family("K", n - _ONE, z) + _family("K", n + _ONE, z)) / _TWO,
+        10_000,
     ),
-    "P": SpecialFunction(lambda n, z: z.legendre_p(n), _legendre_slope),
-    "H": SpecialFunction(lambda n, z: z.hermite_h(n), lambda n, z: _TWO * n * _family("H", n - _ONE, z)),
-    "L": SpecialFunction(lambda n, z: z.laguerre_l(n), _unknown_slope),
-    "T": SpecialFunction(lambda n, z: z.chebyshev_t(n), _unknown_slope),
-    "j": SpecialFunction(_spherical("J"), lambda n, z: _family("j", n - _ONE, z) - (n + _ONE) / z * _family("j", n, z)),
-    "n": SpecialFunction(_spherical("N"), lambda n, z: _family("n", n - _ONE, z) - (n + _ONE) / z * _family("n", n, z)),
+    "P": SpecialFunction(lambda n, z: z.legendre_p(n), _legendre_slope, 1_000),
+    "H": SpecialFunction(lambda n, z: z.hermite_h(n), lambda n, z: _TWO * n * _family("H", n - _ONE, z), 1_000),
+    "L": SpecialFunction(lambda n, z: z.laguerre_l(n), _unknown_slope, 1_500),
+    "T": SpecialFunction(lambda n, z: z.chebyshev_t(n), _unknown_slope, 1_000),
+    "j": SpecialFunction(_spherical("J"), _spherical_slope("j"), 5_000),
+    "n": SpecialFunction(_spherical("N"), _spherical_slope("n"), 30_000),
 }
 FAMILIES["Y"] = FAMILIES["N"]
 
@@ -170,6 +211,7 @@ def spherical_harmonic(degree: Scalar, order: Scalar, theta: Scalar, phi: Scalar
     first, second = whole_number(degree), whole_number(order)
     if abs(second) > first or isinstance(theta, Dual) or isinstance(phi, Dual):
         raise Unvalued("a spherical harmonic")
+    charge(_HARMONIC + first * _OF_ORDER)
     return acb.spherical_y(first, second, theta, phi)
 
 
@@ -186,13 +228,41 @@ class UnknownFunction:
     falls: float = 0.0
 
     def at(self, point: tuple[Scalar, ...]) -> Scalar:
-        """Return the value at a point."""
-        total: Scalar = acb(0)
+        """Return the value at a point, charged for all its coordinates and infinitesimals at once."""
+        tags = infinitesimals(point)
+        products = ((3 * len(point) + _OF_TERM) << len(tags)) + 2 * 3 ** len(tags)
+        charge(len(self.terms) * products * (_COEFFICIENT if tags else PRODUCT))
+        if not tags:
+            found: Scalar = self._number(tuple(map(plain, point)))
+        else:
+            found = jets.nested(self._coefficients([jets.flat(x, tags) for x in point], len(tags)), tags)
+        if not plain(found).is_finite():
+            raise Unvalued("undefined")
+        return found
+
+    def _number(self, point: tuple[acb, ...]) -> acb:
+        """Return the value at a point without infinitesimals."""
+        total = acb(0)
         for amplitude, slopes, rates, turns, phase in self.terms:
-            first, second, third = (_linear(coefficients, point) for coefficients in (slopes, rates, turns))
-            total = total + amplitude * (_ONE + first) * call("exp", second) * call("cos", third + phase)
+            first, second, third = _ONE, _ZERO, phase
+            for slope, rate, turn, x in zip(slopes, rates, turns, point, strict=True):
+                first, second, third = first + slope * x, second + rate * x, third + turn * x
+            total = total + amplitude * first * second.exp() * third.cos()
         for x in point if self.falls else ():
-            total = total * call("exp", -acb(self.falls) * x * x)
+            total = total * (acb(-self.falls) * x * x).exp()
+        return total
+
+    def _coefficients(self, coordinates: list[jets.Jet], size: int) -> jets.Jet:
+        """Return the value at a point with infinitesimals of so many bits."""
+        total: jets.Jet = {}
+        for amplitude, slopes, rates, turns, phase in self.terms:
+            factor = jets.linear(amplitude, [amplitude * slope for slope in slopes], coordinates)
+            factor = jets.product(factor, jets.exponential(jets.linear(_ZERO, rates, coordinates), size))
+            factor = jets.product(factor, jets.cosine(jets.linear(phase, turns, coordinates), size))
+            total = jets.total(total, factor)
+        for x in coordinates if self.falls else ():
+            square = jets.product({0: acb(-self.falls)}, jets.product(x, x))
+            total = jets.product(total, jets.exponential(square, size))
         return total
 
     def derivative(self, x: Scalar, order: int) -> Scalar:
@@ -203,6 +273,7 @@ class UnknownFunction:
 
     def _derivative(self, x: acb, order: int) -> acb:
         """Return a derivative at a number: of (1 + p x) exp(c x) it is c^(n-1) (c (1 + p x) + n p) exp(c x)."""
+        charge(len(self.terms) * _DERIVATIVE)
         total = acb(0)
         for amplitude, (slope,), (rate,), (turn,), phase in self.terms:
             for sign in (1, -1):
@@ -210,14 +281,6 @@ class UnknownFunction:
                 part = c * (_ONE + slope * x) + acb(order) * slope
                 total += size * part * c ** (order - 1) * (c * x).exp()
         return total
-
-
-def _linear(coefficients: tuple[acb, ...], point: tuple[Scalar, ...]) -> Scalar:
-    """Return the sum of coefficients times coordinates."""
-    total: Scalar = acb(0)
-    for coefficient, coordinate in zip(coefficients, point, strict=True):
-        total = total + coefficient * coordinate
-    return total
 
 
 def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, falls: bool = False) -> UnknownFunction:

@@ -45,6 +45,7 @@ from prism.equivalence.interpretation.values import (
 
 _ALL_DIRECTIONS = frozenset(("4*pi", r"4\pi", r"\Omega", "S^2"))  # where an integral over directions is written to go
 _ANGLES = frozenset((r"\theta", r"\phi"))  # that a direction has
+_READING = 3  # steps charged for each node of an integrand that is read: its kinks, its constants, its waves
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
 _INNER_TERMS = 30  # of one within another sum
@@ -304,7 +305,7 @@ def _terms(
         integrand: of an integral over `name`.
         is_finite: the limits are, so that a sum may be integrated term by term.
     """
-    charge_steps(1)
+    charge_steps(integrand.size)
     factors = tuple(_factors(evaluator, integrand, name))
     outside = tuple(each for each in factors if not evaluator.depends(each, name))
     inner = tuple(each for each in factors if each not in outside)
@@ -342,6 +343,7 @@ def _summands(evaluator: Evaluator, factor: Expr) -> tuple[Expr, ...]:
 
 def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[Expr, Expr], scope: Scope) -> Scalar:
     """Return the integral of an expression over one variable, split at its kinks."""
+    charge_steps(_READING * integrand.size)
     low, high = (None if is_infinite(each) else evaluator.number(each, scope) for each in limits)
     if is_out_of_the_ordinary(integrand):
         raise Unvalued("an integrand with a number out of the ordinary")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from flint import acb, acb_mat, acb_poly
 
 from prism.algebra.expr import Expr, walk
+from prism.budget import charge_steps
 from prism.equivalence.interpretation.names import STEPS
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, real_number, slope_of
 
@@ -25,6 +26,7 @@ _NEARER, _NEAR = 0.35, 9  # how much closer each of the points is that are near 
 _HALVINGS, _SECANTS, _NEWTON = 20, 12, 8
 _DEGREE = 4  # of polynomials whose zeros are all found
 _SHARES = (0.03, 0.17, 0.29, 0.41, 0.53, 0.71, 0.86, 0.97)  # of a width, at which a polynomial is looked at
+_POLYNOMIAL = 60  # steps charged for the polynomial through these points
 _SAME = 1e-30  # relative: what is less is rounding
 _APART = 1e-24  # relative: how far from a kink a part of an integral begins
 
@@ -132,6 +134,7 @@ def _samples(low: float, high: float) -> list[float]:
 
 def _zeros_of_polynomial(function: Function, low: float, high: float, *, is_strict: bool) -> list[acb] | None:
     """Return the zeros of a polynomial of a low degree between two limits, in order; None for another function."""
+    charge_steps(_POLYNOMIAL)
     start = low if math.isfinite(low) else min(high, 0.0) - 1.0
     width = (high if math.isfinite(high) else start + 2.0) - start
     places = [start + width * share for share in _SHARES]

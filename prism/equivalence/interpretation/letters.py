@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from flint import acb
 
 from prism.algebra.expr import Expr, replace_index, symbol, symbols
+from prism.budget import charge_steps
 from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation import operators
@@ -42,6 +43,7 @@ _KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*)([+-]\d)?,?(\\?[a-z]+'*)([+-]\
 _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
 _PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
 _DISTANCE = re.compile(r"^([rdR])_\{([\d\ue000-\uf8ff])([\d\ue000-\uf8ff])\}$")
+_COMPONENT = 2  # steps charged for a component of a tensor, beside those of its letter
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
 
 
@@ -61,11 +63,11 @@ class Scope:
 
     def with_value(self, name: str, value: Value) -> Scope:
         """Return the scope in which one more letter has a value."""
-        return replace(self, values={**self.values, name: value})
+        return Scope({**self.values, name: value}, self.indices, self.slopes)
 
     def with_index(self, letter: str, value: int) -> Scope:
         """Return the scope in which a letter stands for a whole number, as itself and in subscripts."""
-        return replace(self, values={**self.values, letter: acb(value)}, indices={**self.indices, letter: value})
+        return Scope({**self.values, letter: acb(value)}, {**self.indices, letter: value}, self.slopes)
 
 
 class Letters:
@@ -459,6 +461,7 @@ class Letters:
             return acb(int(scope.indices[letters[0]] == scope.indices[letters[1]]))
         if not letters or not self.signature.tensors.issuperset(letters) or not scope.indices.keys() >= set(letters):
             return None
+        charge_steps(_COMPONENT)
         if has_written_place(name):
             return None  # `A_{1i}` is an entry when i is put in
         values = [scope.indices[letter] for letter in letters]

@@ -270,6 +270,7 @@ def letters_of(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(4096)
 def has_written_place(name: str) -> bool:
     """Return True for a name with a number among its indices, as `A_{1i}`."""
     return any(
@@ -277,6 +278,7 @@ def has_written_place(name: str) -> bool:
     )
 
 
+@lru_cache(4096)
 def raised_letters(name: str) -> tuple[bool, ...]:
     r"""Return for each letter of `letters_of` if it stands above.
 
@@ -368,6 +370,14 @@ def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[s
     counts = letter_counts(node)
     kept = {letter for letter, count in counts.items() if count == 1}
     return Counter({letter: 1 for letter in kept if tensors is None or letter in tensors})
+
+
+@lru_cache(4096)
+def paired_letters(node: Expr) -> tuple[str, ...]:
+    """Return the letters of indices that stand twice in a term; none of a sum, whose terms have their own."""
+    if node.op in ("add", "sub", "neg", "sum"):
+        return ()
+    return tuple(letter for letter, count in letter_counts(node).items() if count == 2)
 
 
 def letter_counts(node: Expr) -> Counter[str]:

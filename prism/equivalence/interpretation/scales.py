@@ -13,7 +13,7 @@ from fractions import Fraction
 from flint import acb
 
 from prism.algebra.expr import Expr, Formula, symbols, walk
-from prism.budget import charge_steps
+from prism.budget import charge, charge_steps, remembered
 from prism.equivalence.interpretation.functions import RULES
 from prism.equivalence.interpretation.names import CHOICES
 from prism.equivalence.interpretation.values import Unvalued
@@ -21,6 +21,7 @@ from prism.equivalence.interpretation.values import Unvalued
 _LARGE, _SMALL = 60.0, 1 / 60  # magnitudes beyond which a number is out of the ordinary
 _STEEP = _LARGE**2  # of numbers in functions of functions: how fast a function may change
 _EXTREME = 1e6  # magnitudes beyond which a number is large beside powers of a small letter
+_COEFFICIENT = 100  # operations charged for each node below one whose coefficient is looked at
 _KINKED = frozenset(("cases", "abs", "floor", "ceiling", "modulo"))
 _EVALUATED = frozenset(
     ("num", "const", "add", "sub", "neg", "mul", "div", "pow", "root", "factorial", "binomial", *RULES)
@@ -49,6 +50,7 @@ def sizes_of(*formulas: Formula) -> tuple[float, ...]:
     return tuple(found)
 
 
+@remembered(4096)
 def is_out_of_the_ordinary(node: Expr) -> bool:
     """Return True if an expression has a number so large or so small that a function may change between two points."""
     return any(True for _ in _sizes(node, is_kinked=False)) or _steepness(node) > _STEEP
@@ -80,7 +82,7 @@ def _steepness(node: Expr) -> float:
 
 def _sizes(node: Expr, *, is_kinked: bool) -> Iterator[float]:
     """Yield the magnitudes of the coefficients in an expression that are out of the ordinary."""
-    charge_steps(1)
+    charge(node.size * _COEFFICIENT)
     size = _coefficient(node)
     if size != 1 and (size > _LARGE or size < _SMALL or (is_kinked and not symbols(node))):
         yield min(max(size, 1e-300), 1e300)

@@ -7,7 +7,7 @@ one of several infinitesimals e; its b is a derivative. A `Table` is a matrix; a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,10 +17,14 @@ from prism.budget import charge
 
 PRECISION = 160  # bits of a ball
 UNNAMED = "#unnamed"  # among the names that a value depends on: it depends on more than they say
-_NESTED = 20  # operations of a sum or product of numbers with several infinitesimals
+PRODUCT = 60  # operations of a product of balls with its place in a sum
+_TABLE = 400  # of a sum or product of tables, beside its entries
+_LOOK = 10  # of a look at an entry of a table
+PART = 150  # of such a product as one part of one of numbers with infinitesimals
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
 _EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it
 _MOST_EXPANDED = 4  # rows of a table whose determinant is expanded
+_ZERO = acb(0)
 _ZERO_LEVEL = 1e-14  # of the largest term: what is below it is rounding
 
 
@@ -47,6 +51,8 @@ class Diverges(Unvalued):
 class Dual:
     """A number a + b e with an infinitesimal e; the e of a larger tag is the outer one.
 
+    A sum or product of several infinitesimals is charged as a whole, before it is worked out part by part.
+
     Attributes:
         value, slope: a and b, each a ball or a number with infinitesimals of smaller tags.
         tag: which infinitesimal.
@@ -60,52 +66,111 @@ class Dual:
 
     def __add__(self, other: Scalar) -> Scalar:
         """Return the sum."""
-        (a, da), (b, db), tag = _split(self, other)
-        return Dual(a + b, da + db, tag)
+        _charge_parts(self, other, 2)
+        return plus(self, other)
 
     def __sub__(self, other: Scalar) -> Scalar:
         """Return the difference."""
-        (a, da), (b, db), tag = _split(self, other)
-        return Dual(a - b, da - db, tag)
+        _charge_parts(self, other, 2)
+        return plus(self, negative(other))
 
     def __mul__(self, other: Scalar) -> Scalar:
-        """Return the product, by the product rule."""
-        (a, da), (b, db), tag = _split(self, other)
-        return Dual(a * b, da * b + a * db, tag)
+        """Return the product."""
+        _charge_parts(self, other, 3)
+        return times(self, other)
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        """Return the quotient, by the quotient rule."""
-        (a, da), (b, db), tag = _split(self, other)
-        return Dual(a / b, (da * b - a * db) / (b * b), tag)
+        """Return the quotient."""
+        _charge_parts(self, other, 4)
+        return _over(self, other)
 
     def __neg__(self) -> Scalar:
         """Return the negative."""
-        return Dual(-self.value, -self.slope, self.tag)
+        return negative(self)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __rsub__(self, other: Scalar) -> Scalar:
         """Return a ball minus this."""
-        return -(self - other)
+        return negative(self) + other
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         """Return a ball divided by this."""
-        return Dual(other, acb(0), self.tag) / self
+        _charge_parts(self, other, 4)
+        return _over(other, self)
 
 
 Scalar = acb | Dual
 
 
-def _split(x: Scalar, y: Scalar) -> tuple[tuple[Scalar, Scalar], tuple[Scalar, Scalar], int]:
-    """Return two numbers as value and slope of the outer infinitesimal of either, and its tag."""
-    tag = max(each.tag for each in (x, y) if isinstance(each, Dual))
-    one, two = (
-        (each.value, each.slope) if isinstance(each, Dual) and each.tag == tag else (each, acb(0)) for each in (x, y)
-    )
-    if isinstance(one[0], Dual) or isinstance(two[0], Dual):
-        charge(_NESTED)  # with each infinitesimal more there are three times as many
-    return one, two, tag
+def _charge_parts(x: Scalar, y: Scalar, shared: int) -> None:
+    """Charge a sum, product or quotient of numbers with several infinitesimals; one is in the price of a node.
+
+    Args:
+        shared: parts for each infinitesimal that both have, of which a product has three and a sum has two.
+    """
+    parts = 1
+    while True:
+        one, two = x.tag if isinstance(x, Dual) else 0, y.tag if isinstance(y, Dual) else 0
+        if not one and not two:
+            break
+        parts *= shared if one == two else 2
+        if isinstance(x, Dual) and one >= two:
+            x = x.value
+        if isinstance(y, Dual) and two >= one:
+            y = y.value
+    if parts > shared:
+        charge(parts * PART)
+
+
+def plus(x: Scalar, y: Scalar) -> Scalar:
+    """Return the sum of two numbers, which nobody is charged for."""
+    if not isinstance(x, Dual):
+        return x + y if not isinstance(y, Dual) else Dual(plus(x, y.value), y.slope, y.tag)
+    if not isinstance(y, Dual) or y.tag < x.tag:
+        return Dual(plus(x.value, y), x.slope, x.tag)
+    if x.tag < y.tag:
+        return Dual(plus(x, y.value), y.slope, y.tag)
+    return Dual(plus(x.value, y.value), plus(x.slope, y.slope), x.tag)
+
+
+def times(x: Scalar, y: Scalar) -> Scalar:
+    """Return the product of two numbers by the product rule, which nobody is charged for."""
+    if not isinstance(x, Dual):
+        return x * y if not isinstance(y, Dual) else Dual(times(x, y.value), times(x, y.slope), y.tag)
+    if not isinstance(y, Dual) or y.tag < x.tag:
+        return Dual(times(x.value, y), times(x.slope, y), x.tag)
+    if x.tag < y.tag:
+        return Dual(times(x, y.value), times(x, y.slope), y.tag)
+    return Dual(times(x.value, y.value), plus(times(x.slope, y.value), times(x.value, y.slope)), x.tag)
+
+
+def negative(x: Scalar) -> Scalar:
+    """Return the negative of a number."""
+    return Dual(negative(x.value), negative(x.slope), x.tag) if isinstance(x, Dual) else -x
+
+
+def _over(x: Scalar, y: Scalar) -> Scalar:
+    """Return the quotient of two numbers by the quotient rule: (a/b)' = (a' - (a/b) b') / b."""
+    if not isinstance(y, Dual):
+        return x / y if not isinstance(x, Dual) else Dual(_over(x.value, y), _over(x.slope, y), x.tag)
+    if isinstance(x, Dual) and x.tag > y.tag:
+        return Dual(_over(x.value, y), _over(x.slope, y), x.tag)
+    above, change = (x.value, x.slope) if isinstance(x, Dual) and x.tag == y.tag else (x, _ZERO)
+    found = _over(above, y.value)
+    return Dual(found, _over(plus(change, negative(times(found, y.slope))), y.value), y.tag)
+
+
+def infinitesimals(numbers: Iterable[Scalar]) -> tuple[int, ...]:
+    """Return the tags of all infinitesimals in some numbers, the outermost one last."""
+    tags = set()
+    for number in numbers:
+        part = number
+        while isinstance(part, Dual):
+            tags.add(part.tag)
+            part = part.value
+    return tuple(sorted(tags))
 
 
 def slope_of(x: Scalar, tag: int) -> Scalar:
@@ -170,6 +235,7 @@ class Table:
 
     def each(self, change: Callable[[Scalar], Scalar]) -> Table:
         """Return the table with every entry changed."""
+        charge(_TABLE + len(self.entries) * PRODUCT)
         return Table(self.rows, self.columns, tuple(change(entry) for entry in self.entries))
 
     @property
@@ -220,6 +286,7 @@ def add(x: Value, y: Value, sign: int = 1) -> Value:
     if isinstance(x, Table) and isinstance(y, Table):
         if (x.rows, x.columns) != (y.rows, y.columns):
             raise Misfit("tables of unlike size")
+        charge(_TABLE + len(x.entries) * _price_of(x.entries))
         pairs = zip(x.entries, y.entries, strict=True)
         return Table(x.rows, x.columns, tuple(a + b if sign > 0 else a - b for a, b in pairs))
     assert not isinstance(x, Table)
@@ -239,7 +306,9 @@ def multiply(x: Value, y: Value) -> Value:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
             raise Misfit("a product of tables that do not fit")
+        charge(_TABLE + len(x.entries) * _LOOK)
         rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
+        charge(sum(map(len, rows)) * y.columns * max(map(_price_of, (x.entries, y.entries))))
         entries = tuple(
             _sum([e * y.at(k, c) for k, e in row]) if row else acb(0) for row in rows for c in range(y.columns)
         )
@@ -249,6 +318,11 @@ def multiply(x: Value, y: Value) -> Value:
     if isinstance(y, Table):
         return y.each(lambda entry: x * entry)
     return x * y
+
+
+def _price_of(entries: Iterable[Scalar]) -> int:
+    """Return the operations of a product of entries and its place in a sum, beside what several infinitesimals cost."""
+    return 3 * PART if any(isinstance(entry, Dual) for entry in entries) else PRODUCT
 
 
 def _sum(parts: list[Scalar]) -> Scalar:
@@ -268,6 +342,7 @@ def dot(x: Value, y: Value) -> Scalar:
     """Return the scalar product of two vectors; Unvalued if one is none."""
     if not isinstance(x, Table) or not isinstance(y, Table) or len(x.entries) != len(y.entries):
         raise Unvalued("a scalar product of what is no vector")
+    charge(len(x.entries) * _price_of(x.entries))
     return _sum([a * b for a, b in zip(x.entries, y.entries, strict=True)])
 
 
@@ -287,6 +362,7 @@ def determinant(x: Table) -> Scalar:
         return x.entries[0]
     if x.rows > _MOST_EXPANDED:
         return _eliminated(x)[0]
+    charge(x.rows * len(x.entries) * _price_of(x.entries))
     parts = [x.at(0, c) * determinant(_minor(x, 0, c)) for c in range(x.columns)]
     return _sum([part if c % 2 == 0 else -part for c, part in enumerate(parts)])
 
@@ -307,6 +383,7 @@ def inverse(x: Table) -> Table:
 def _eliminated(x: Table) -> tuple[Scalar, Table]:
     """Return determinant and inverse of a square table by elimination; Unvalued without a pivot."""
     size = x.rows
+    charge(3 * size * len(x.entries) * _price_of(x.entries))
     rows = [[*x.entries[r * size : (r + 1) * size], *(acb(int(r == c)) for c in range(size))] for r in range(size)]
     total: Scalar = acb(1)
     for k in range(size):

@@ -13,6 +13,7 @@ EXAMPLES = 25  # that hypothesis draws for a test which does not say how many; 1
 SHARES = {
     "test_cases.py::test_equivalence[zz_": 8,
     "test_cases.py::test_equivalence[yet_to_be_evaluated": 8,
+    "test_cases.py::test_grading[guesses": 4,
     "test_linting.py::test_shipped_problems_are_clean": 6,
     "test_instances.py::test_grades_are_the_labels": 4,
     "test_template_linting.py::test_findings": 6,

@@ -22,10 +22,14 @@ from functools import wraps
 from itertools import islice
 from threading import Lock
 from types import ModuleType, TracebackType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
 SELECTION = 30_000_000  # what else the text says of a match, at least; after it all matches are withheld
@@ -440,6 +444,21 @@ class limited:  # noqa: N801 - a context manager, used like a function
         account.spent, account.is_exhausted = spent, False
 
 
+_emptied: list[Callable[[], None]] = []  # by `forget`
+
+
+def forget() -> None:
+    """Forget all results that this process keeps: no result and no cost depends on it, only how long the next take."""
+    for empty in _emptied:
+        empty()
+
+
+def forgettable(cached: C) -> C:
+    """Decorate a function with an `lru_cache`, whose results grow with what is asked of them, for `forget`."""
+    _emptied.append(cached.cache_clear)
+    return cached
+
+
 class Store:
     """Results that a process keeps, by key, safe for threads; its older half is dropped when it is full.
 
@@ -455,6 +474,7 @@ class Store:
         self.size = size
         self.kept: dict[Hashable, _Found] = {}
         self.lock = Lock()
+        _emptied.append(self.kept.clear)
 
     def keep(self, key: Hashable, found: _Found) -> None:
         """Keep a result with its cost; not while another thread does, which a process forked off would wait for."""
@@ -463,7 +483,7 @@ class Store:
         try:
             if len(self.kept) >= self.size:
                 for old in list(islice(self.kept, (self.size + 1) // 2)):
-                    del self.kept[old]
+                    self.kept.pop(old, None)  # `forget` may be at it
             self.kept[key] = found
         finally:
             self.lock.release()

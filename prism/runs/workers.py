@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import math
 import os
 import pickle
@@ -48,6 +47,7 @@ from prism.grading.steps import Step, watched
 from prism.problem.schema import Problem
 from prism.runs.affine_queue import AffineQueue
 from prism.runs.rollouts import Rollout
+from prism.runs.worker_memory import Memory, relax_garbage_collection
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
 TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
@@ -60,7 +60,6 @@ _WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bou
 _TICK = 1.0  # seconds between two looks at the clock
 _RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
 _SPAWNS = 60  # times that it is, as descriptors or memory may become free
-_COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 _LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
@@ -700,17 +699,6 @@ def _receive(pipe: IO[bytes] | None) -> bytes:
 # The worker. ----------------------------------------------------------------------------------------------------
 
 
-def relax_garbage_collection() -> None:
-    """Make the garbage collector skip all present objects and run seldom; for processes that only grade.
-
-    A grade leaves no cycles behind, and loaded modules and caches are large: scanning them again and again took a tenth
-    of the time. In the caller's own process the collector is left alone.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
-
-
 def main() -> None:
     """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed.
 
@@ -727,6 +715,7 @@ def main() -> None:
     prepared = new_prepared_cache(training=setup.training, kept=setup.kept)
     warm()
     relax_garbage_collection()
+    memory = Memory()
     _bound_memory()
     try:
         _send(outgoing, _pickled("ready"))
@@ -737,6 +726,7 @@ def main() -> None:
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])
                 _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options)))
+                memory.keep_level()
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)
 

@@ -44,7 +44,8 @@ from prism.errors import PrismError
 from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache
 from prism.grading.steps import Step, watched
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, load_problem
+from prism.problem.source import PlainProblem
 from prism.runs.affine_queue import AffineQueue
 from prism.runs.rollouts import Rollout
 from prism.runs.worker_memory import Memory, relax_garbage_collection
@@ -72,8 +73,12 @@ Job = Callable[..., Any]
 """Called with a prepared problem and a rollout, and with the options of the task as keywords."""
 
 
-Source = Problem | PreparedProblem | Mapping[str, Any] | str | Path
+Source = Problem | PlainProblem | PreparedProblem | Mapping[str, Any] | str | Path
 """A problem, loaded or not: what `PreparedCache.get` of a worker prepares. A text is JSON; a path is absolute."""
+
+
+class UnusableProblem(PrismError):
+    """Raised for a task whose problem cannot be prepared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +91,15 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
-    def loaded(self) -> Problem:
-        """The problem of a task that was given a loaded one, as those of a run are."""
-        assert isinstance(self.problem, Problem)
+    def listed(self) -> Problem | PlainProblem:
+        """The problem of a task that was given a loaded one, or one that is read, as those of a run are."""
+        assert isinstance(self.problem, Problem | PlainProblem)
         return self.problem
+
+    @property
+    def loaded(self) -> Problem:
+        """The problem of a task of a run, loaded if need be."""
+        return load_problem(self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +173,10 @@ def _with_result(done: Done) -> Done:
     """Return a finished task unchanged.
 
     Errors:
-        PrismError: its problem cannot be prepared.
+        UnusableProblem: its problem cannot be prepared.
     """
     if isinstance(done.result, Unprepared):
-        raise done.result.fault
+        raise UnusableProblem(str(done.result.fault))
     return done
 
 
@@ -189,7 +199,8 @@ def run_in_workers(
         kill_after: seconds that one rollout may take before its worker is killed [s].
 
     Errors:
-        PrismError: workers that do not start; a problem that cannot be prepared.
+        PrismError: workers that do not start.
+        UnusableProblem: a problem that cannot be prepared.
     """
     results: queue.Queue[Done | Exception] = queue.Queue()
     processes = _Processes(_Setup(job, training, kill_after), workers, results.put)
@@ -656,7 +667,9 @@ def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
 
 def _source_key(source: Source) -> str | int:
     """Return a key that two equal problems of a chunk share, if they are loaded, texts or the same object."""
-    return source.sha256 if isinstance(source, Problem) else source if isinstance(source, str) else id(source)
+    if isinstance(source, Problem | PlainProblem):
+        return source.sha256
+    return source if isinstance(source, str) else id(source)
 
 
 def _pickled(value: Any) -> bytes:

@@ -22,10 +22,14 @@ from functools import wraps
 from itertools import islice
 from threading import Lock
 from types import ModuleType, TracebackType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
 SELECTION = 45_000_000  # what else the text says of a match, at least; after it all matches are withheld
@@ -46,7 +50,8 @@ STEP = 200  # operations of a step in Python: a node visited, a token read, an i
 DEFINITION = 5_000_000  # one definition of a problem's text beside the nodes: two nodes of long sums
 KNOWLEDGE = 10_000_000  # all of them: 60 definitions beside 60 nodes are 200 000 pairs
 NODE = 15_000_000  # a formula of a node, or a definition, beside itself: each solution would pay for nested integrals
-NODES = 40_000_000  # all of them: 60 formulas that are just cheap enough
+NODES = 40_000_000  # all of them, beside those for each node: 60 formulas that are just cheap enough
+EACH_NODE = 400_000  # of a problem: a sum of six terms costs a tenth to half of it, and a problem has up to 1000 nodes
 SUBJECTS = 5_000_000  # the nodes beside each other, for the quantities that they share: 30 sums beside 30 equal ones
 NUMBER = 1_000_000  # the number that one node has to state: a root of a dear formula is looked for in 60 steps
 NUMBERS = 5_000_000  # all of them
@@ -439,6 +444,21 @@ class limited:  # noqa: N801 - a context manager, used like a function
         account.spent, account.is_exhausted = spent, False
 
 
+_emptied: list[Callable[[], None]] = []  # by `forget`
+
+
+def forget() -> None:
+    """Forget all results that this process keeps: no result and no cost depends on it, only how long the next take."""
+    for empty in _emptied:
+        empty()
+
+
+def forgettable(cached: C) -> C:
+    """Decorate a function with an `lru_cache`, whose results grow with what is asked of them, for `forget`."""
+    _emptied.append(cached.cache_clear)
+    return cached
+
+
 class Store:
     """Results that a process keeps, by key, safe for threads; its older half is dropped when it is full.
 
@@ -454,6 +474,7 @@ class Store:
         self.size = size
         self.kept: dict[Hashable, _Found] = {}
         self.lock = Lock()
+        _emptied.append(self.kept.clear)
 
     def keep(self, key: Hashable, found: _Found) -> None:
         """Keep a result with its cost; not while another thread does, which a process forked off would wait for."""
@@ -462,7 +483,7 @@ class Store:
         try:
             if len(self.kept) >= self.size:
                 for old in list(islice(self.kept, (self.size + 1) // 2)):
-                    del self.kept[old]
+                    self.kept.pop(old, None)  # `forget` may be at it
             self.kept[key] = found
         finally:
             self.lock.release()

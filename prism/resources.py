@@ -4,8 +4,8 @@ The data folders stand at the root of the repository, where people who do not pr
 carries them as `prism/data/...`; an editable install and a checkout read them where they stand.
 
 A cache is loaded only from a folder that nobody but its user and root can write: what is read from it becomes code
-(compiled kernels) or decides what a formula means (tables of the grammar). So owner and mode are looked at first, as
-OpenSSH does with keys. A digest is no substitute: who can write the folder can write the digest too.
+(compiled kernels, prepared problems) or decides what a formula means (tables of the grammar). So owner and mode are
+looked at first, as OpenSSH does with keys. A digest is no substitute: who can write the folder can write it too.
 
 Where there are no owners and modes (Windows) nothing is looked at: the usual folder is in the user's profile, and a
 folder that is chosen instead is the user's word. In a container in which everything belongs to user 0 that user is
@@ -22,12 +22,13 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent
 
 _CACHE_VARIABLE = "PRISM_CACHE_DIR"
 
 ENVIRONMENT_VARIABLES: Mapping[str, str] = {
-    _CACHE_VARIABLE: "the folder of caches: tables of the grammar, compiled kernels; must be its user's alone",
+    _CACHE_VARIABLE: "the folder of caches: tables of the grammar, compiled kernels, prepared problems; must be its "
+    "user's alone",
     "PRISM_KERNELS": "`interpreted` or `compiled`: which kernels run; without it PRISM chooses",
     "NUMBA_CACHE_DIR": "the folder of compiled kernels, before that of all caches; must be its user's alone",
     "XDG_CACHE_HOME": "the folder in which the folder of caches stands, where no `PRISM_CACHE_DIR` is given (Linux)",
@@ -54,11 +55,11 @@ def resource(name: str) -> Path:
     >>> resource("grammar").is_dir()
     True
     """
-    for root in (_PACKAGE / "data", _PACKAGE.parent):
+    for root in (PACKAGE / "data", PACKAGE.parent):
         path = root / name
         if path.exists():
             return path
-    raise FileNotFoundError(f"{name}: not in {_PACKAGE / 'data'} nor in {_PACKAGE.parent}; reinstall prism-dag")
+    raise FileNotFoundError(f"{name}: not in {PACKAGE / 'data'} nor in {PACKAGE.parent}; reinstall prism-dag")
 
 
 def cache_folder() -> Path | None:
@@ -97,6 +98,24 @@ def private_folder(folder: Path | None) -> Path | None:
         tell_once(f"prism: the cache folder {folder} is not used: {reason}")
         return None
     return real
+
+
+def write_whole(path: Path, content: bytes) -> bool:
+    """Write a file by a temporary one that replaces it, and return True; False if it cannot be written."""
+    from tempfile import NamedTemporaryFile
+
+    try:
+        with NamedTemporaryFile("wb", dir=path.parent, suffix=".tmp", delete=False) as file:
+            half = Path(file.name)
+            file.write(content)
+    except OSError:
+        return False
+    try:
+        half.replace(path)
+    except OSError:
+        half.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def why_not_private(path: Path) -> str | None:

@@ -284,9 +284,24 @@ def test_a_solution_on_which_workers_died_says_so(client: TestClient, monkeypatc
 
 def test_a_problem_that_cannot_be_prepared_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prism.grading.prepared.find_dear_formulas", lambda _: ["node 1 is dear"])
+    monkeypatch.setattr("prism.grading.prepared_cache.read_prepared", lambda *_, **__: None)
     with TestClient(create_app(NEWTON)) as client:
         answer = client.post("/grade", json={"items": [{"problem": "newton", "solution": RIGHT}] * 2})
     assert (answer.status_code, answer.json()["faults"]) == (422, ["newton: node 1 is dear"])
+
+
+def test_a_faulty_problem_of_the_set_is_told_when_a_request_names_it() -> None:
+    nodes = [{"index": 1, "formula": "F = (", "dependency": [2], "is_final_answer": True}]
+    with TestClient(create_app([NEWTON, {**NEWTON, "id": "broken", "grading_standard": nodes}])) as client:
+        answer = client.post("/grade", json={"items": [{"problem": "broken", "solution": RIGHT}] * 2})
+        told = answer.json()["faults"]
+        assert answer.status_code == 422
+        assert [fault.partition(": ")[0] for fault in told] == ["broken", "broken"]
+        assert "node 1, formula: `F = (` does not parse" in told[0]
+        assert told[1].startswith("broken: node 1, dependency: ")
+        rewards = client.post("/get_reward", json={"query": [RIGHT] * 2, "labels": ["broken", "newton"]}).json()
+        assert rewards["rewards"][1] == 1
+        assert "broken: node 1, formula: " in rewards["faults"][0]
 
 
 def test_a_failure_of_the_server_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

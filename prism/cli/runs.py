@@ -87,7 +87,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
-    from prism.problem.collection import load_problems
+    from prism.problem.collection import list_problems, load_problems
     from prism.runs import bulk
     from prism.runs import ray as on_ray
     from prism.runs.rollouts import scan
@@ -98,7 +98,7 @@ def run(
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = load_problems(problems, macros=read_macro_file(macros))
+        known = (load_problems if ray else list_problems)(problems, macros=read_macro_file(macros))
         scanned = scan(
             rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep), skip_unknown=skip_unknown
         )
@@ -110,7 +110,8 @@ def run(
                 workers=(0 if ray else n_processors()) if workers is None else workers,
             )  # fmt: skip
     except prism.PrismError as error:
-        fail(str(error))
+        left = isinstance(error, prism.DataFileError) and bulk.Shards(out).is_unfinished()
+        fail(f"{error}\n{out}: the same command with --resume goes on once that is mended" if left else str(error))
     except OSError as error:  # a full disk, say
         fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:

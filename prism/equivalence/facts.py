@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, substituted, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import shows_operators
-from prism.budget import free_property, remembered, remembered_property
+from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, decimal_uncertainty, is_known_function
 from prism.engine.tape import Tape, TapeTooLarge
 from prism.engine.zero_set import tape_or_error
@@ -232,6 +232,7 @@ class FormulaFacts:
         return frozenset(node.args[1].name for node in self._nodes if node.op == "integral" and len(node.args) > 1)
 
 
+@forgettable
 @lru_cache(maxsize=FORMULAS_KEPT)
 def facts_of(f: Formula) -> FormulaFacts:
     """Return the cached record of facts about a formula."""

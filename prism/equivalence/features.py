@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, nodes_with, symbols
-from prism.budget import remembered, remembered_property
+from prism.budget import forgettable, remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
@@ -255,6 +255,7 @@ class Features:
         return inconsistency(self.plain.formula, known)
 
 
+@forgettable
 @lru_cache(maxsize=FORMULAS_KEPT)
 def features_of(f: Formula, context: Context) -> Features:
     """Return the cached record of features of a formula in a context."""

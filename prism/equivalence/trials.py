@@ -65,6 +65,7 @@ class Trial:
         module: the kernels; a process may switch to compiled ones, but not within a pair.
         rules: flags for evaluating a formula at the other's points: EXACT or MEASURED where decimals are written,
             IN_RANGE for inverse functions.
+        is_exact: exact arithmetic is asked too, where points leave something open.
     """
 
     tapes: tuple[Tape, Tape]
@@ -72,6 +73,7 @@ class Trial:
     want: int
     module: ModuleType
     rules: int = 0
+    is_exact: bool = True
 
     @property
     def is_system(self) -> bool:

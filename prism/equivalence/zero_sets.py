@@ -115,11 +115,14 @@ def compare_zero_sets(
     return verdict
 
 
-def compare_with_itself(f: Formula, context: Context = EMPTY_CONTEXT) -> Verdict:
-    """Compare a formula with a copy of itself by points alone, though their equal forms would settle it.
+def compare_with_itself(f: Formula, context: Context = EMPTY_CONTEXT, *, exactly: bool = True) -> Verdict:
+    """Compare a formula with a copy of itself by points, though their equal forms would settle it.
 
     Formulas of the same form are equivalent without a look at any point. If this comparison is undecided, because no
     points are found, nothing but a copy of the formula will ever match it.
+
+    Args:
+        exactly: with exact arithmetic too; without it the cost is that of the points, which no limit of their own ends.
     """
     if facts_of(f).is_trivial:
         return _compare_identities(f, f, context)
@@ -127,7 +130,9 @@ def compare_with_itself(f: Formula, context: Context = EMPTY_CONTEXT) -> Verdict
         pair = prepare_pair(f, f, context, notation_of(f, f, context))
     except TapeTooLarge as error:
         return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
-    return Verdict(Status.UNDECIDED, "unsupported") if pair is None else _compare_by_points(pair, approximate=False)
+    if pair is None:
+        return Verdict(Status.UNDECIDED, "unsupported")
+    return _compare_by_points(pair, approximate=False, exactly=exactly)
 
 
 def _is_vector_always_zero(pair: FormulaPair) -> bool:
@@ -182,12 +187,13 @@ def is_identity(f: Formula, context: Context) -> bool:
     return is_zero_everywhere(tape, special, context.digest, active_kernels())
 
 
-def _compare_by_points(pair: FormulaPair, *, approximate: bool) -> Verdict:
-    """Compare a prepared pair by points drawn on the zero set of each formula.
+def _compare_by_points(pair: FormulaPair, *, approximate: bool, exactly: bool = True) -> Verdict:
+    """Compare a prepared pair by points drawn on the zero set of each formula, and `exactly` by exact arithmetic too.
 
     If it differs and has inverse functions, compare again without points whose angles leave their principal range.
     """
     trial = trial_for(pair, decimal_rule(pair.tapes, approximate=approximate))
+    trial = trial if exactly else replace(trial, is_exact=False)
     verdict = _compare_under_rules(pair, trial, approximate=approximate)
     if verdict.status != Status.EQUIVALENT and any(tape.has_inverse for tape in pair.tapes):
         trial = replace(trial, rules=trial.rules | source.IN_RANGE)
@@ -214,7 +220,7 @@ def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) 
         verdict = replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=unseen)
     if verdict.status == Status.EQUIVALENT:
         verdict = _check_factors(pair, trial, verdict)
-    if verdict.status == Status.EQUIVALENT and not approximate:
+    if verdict.status == Status.EQUIVALENT and not approximate and trial.is_exact:
         verdict = _with_exact_proof(pair, verdict)
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
         verdict = _with_far_points(one, two, pair.samplings, trial, verdict)
@@ -349,7 +355,7 @@ def _try_without_double_roots(trial: Trial, pair: FormulaPair, verdict: Verdict)
 
     Returns `verdict` if the formulas cannot be factored.
     """
-    if any(len(tape.roots) > 1 for tape in trial.tapes):
+    if not trial.is_exact or any(len(tape.roots) > 1 for tape in trial.tapes):
         return verdict
     tapes = []
     for f in (pair.a, pair.b):
@@ -368,7 +374,7 @@ def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict
     Undecided if no zeros of a factor are found that may have some; else `verdict`.
     """
     for f, other in ((pair.a, trial.tapes[1]), (pair.b, trial.tapes[0])):
-        for factor in facts_of(f).factors or _hidden_factors(f, pair.notation):
+        for factor in facts_of(f).factors or (_hidden_factors(f, pair.notation) if trial.is_exact else ()):
             if is_positive(factor, pair.samplings) or has_no_zero(factor, pair.samplings):
                 continue
             own = draw_points(tape_of(Expr("sub", (factor, number(0))), pair.notation), pair.samplings, trial)

@@ -1,7 +1,8 @@
 """A cache of prepared problems: each problem is prepared once, however often rows refer to it.
 
 Problems are cached by content, the least recently used dropped first: a trainer passes the same problem thousands of
-times, as an equal string and seldom as the same object. Faults are cached too: a broken row is read once.
+times, as an equal string and seldom as the same object. Faults are cached too: a broken row is read once. What another
+process has prepared is taken from disk (`prepared_files`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from typing import Any
 
 from prism.errors import DataFileError, PrismError, count_of, named_type
 from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.prepared_files import keep_prepared, read_prepared
 from prism.inputs import did_you_mean
 from prism.problem.collection import ENDINGS, SHAPES
 from prism.problem.schema import Problem, ProblemSource
-from prism.problem.source import problem_path, shipped_file, shipped_files
+from prism.problem.source import PlainProblem, problem_path, shipped_file, shipped_files
 
 Reference = ProblemSource | int
+_Source = Problem | PlainProblem | Mapping[str, Any] | str | Path
 
 
 class PreparedCache:
@@ -36,7 +39,9 @@ class PreparedCache:
         paths: a string may be a path; False in a server, whose clients must not read files.
     """
 
-    def __init__(self, by_id: Mapping[str, Problem], *, size: int, training: bool, paths: bool = False) -> None:
+    def __init__(
+        self, by_id: Mapping[str, Problem | PlainProblem], *, size: int, training: bool, paths: bool = False
+    ) -> None:
         """Create an empty cache; the arguments are described in the class."""
         self.by_id = dict(by_id)
         self.size = size
@@ -71,7 +76,7 @@ class PreparedCache:
                 self._cached.move_to_end(key)
         if cached is None or (isinstance(cached, PreparedProblem) and isinstance(source, Problem)
                               and cached.problem != source):  # fmt: skip
-            cached = self._prepared(source)  # outside the lock: two threads may do it at once, and neither waits
+            cached = self._prepared(source, key)  # outside the lock: two threads may do it at once, and neither waits
             with self._lock:
                 self._cached[key] = cached
                 self._cached.move_to_end(key)
@@ -81,7 +86,7 @@ class PreparedCache:
             raise PrismError(cached)
         return cached
 
-    def source(self, reference: object) -> Problem | Mapping[str, Any] | str | Path:
+    def source(self, reference: object) -> _Source:
         """Return the problem of an id, or a dictionary, JSON text or path as given, unprepared.
 
         Errors:
@@ -101,7 +106,7 @@ class PreparedCache:
             raise PrismError(f"reference {reference[:60]!r}: {self._why_no_id(reference)}; {SHAPES}")
         if isinstance(reference, PathLike) and self.paths:
             return problem_path(reference)
-        if isinstance(reference, Problem | Mapping):
+        if isinstance(reference, Problem | PlainProblem | Mapping):
             return reference
         raise PrismError(f"reference: found {named_type(reference)}; {SHAPES}")
 
@@ -112,18 +117,26 @@ class PreparedCache:
             return f"no id of a shipped problem, and there is no problem set{near}"
         return f"no such id in a set of {count_of(len(self.by_id), 'problem')}{did_you_mean(reference, self.by_id)}"
 
-    def _prepared(self, source: Problem | Mapping[str, Any] | str | Path) -> PreparedProblem | str:
-        """Return the prepared problem, or its faults as text if it cannot be loaded."""
+    def _prepared(self, source: _Source, key: str) -> PreparedProblem | str:
+        """Return the prepared problem, from disk if it is there, or its faults as text if it cannot be loaded."""
+        is_kept = not isinstance(source, Problem)
+        if is_kept and (kept := read_prepared(key, training=self.training)) is not None:
+            return kept
         try:
-            return prepare(source, training=self.training)
+            prepared = prepare(source, training=self.training)
         except PrismError as error:
             return str(error)
+        if is_kept:
+            keep_prepared(key, prepared, training=self.training)
+        return prepared
 
 
-def _content_key(source: Problem | Mapping[str, Any] | str | Path) -> str:
+def _content_key(source: _Source) -> str:
     """Return the cache key of a source, a digest of its content."""
     if isinstance(source, Problem):
         return source.sha256
+    if isinstance(source, PlainProblem):
+        return f"{source.sha256} {source.folder or ''}"  # where its images are
     try:
         if isinstance(source, Path):
             raw = source.suffix.encode() + b"\0" + source.read_bytes()

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from prism.algebra.expr import Expr, Formula, ops_of, plain_parts, symbols, symbols_of, walk
-from prism.budget import NODE, NODES, STATED, SUBJECTS, OverBudget, share
+from prism.algebra.expr import Expr, Formula, ops_of, symbols, symbols_of, walk
+from prism.budget import EACH_NODE, NODE, NODES, STATED, SUBJECTS, OverBudget, share
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.known_values import KnownValues
 from prism.equivalence.matching import match
@@ -191,33 +191,38 @@ class DearFormula:
 def find_dear_formulas(problem: Problem) -> tuple[DearFormula, ...]:
     """Return the definitions and formulas of nodes that cost more than `NODE` operations to be compared with a copy.
 
-    If together they cost more than `NODES`, the one that does not fit any more is the last that is looked at.
+    If together they cost more than `NODES` and `EACH_NODE` for each node, no further one is looked at, and the dearest
+    one so far is told. Exact arithmetic does not count: it ends at limits of its own, and points decide.
     """
     stated = [("", f"definitions, entry {k}", 0, f) for k, f in enumerate(problem.context.definitions, start=1)]
     for node in problem.nodes:
         keys = ("formula", *(f"accept, entry {k}" for k in range(1, len(node.accept) + 1)))
         stated += [(f"node {node.index}", key, node.index, f) for key, f in zip(keys, formulas_of(node), strict=False)]
     found: list[DearFormula] = []
-    left = NODES
+    most = left = NODES + EACH_NODE * len(problem.nodes)
+    dearest, highest = ("", "", 0), 0
     for entry, key, index, f in stated:
         with share(min(NODE, left)) as account:
             _compare_with_copy(f, problem.context)
         left -= account.spent
-        if account.is_exhausted:
-            together = "" if left else ", with the formulas before it,"
-            why = f"it{together} costs more than {NODE if left else NODES} operations to be compared with a copy of it"
-            found.append(DearFormula(entry, key, index, f"{why}; write it in a simpler form"))
+        if account.is_exhausted and account.limit == NODE:
+            why = f"costs more than {NODE} operations to be compared with a copy of it; write it in a simpler form"
+            found.append(DearFormula(entry, key, index, why))
+        elif account.spent > highest and not account.is_exhausted:
+            dearest, highest = (entry, key, index), account.spent
         if not left:
+            why = f"costs {highest} operations to be compared with a copy of it, most of formulas that cost more than"
+            found += [DearFormula(*dearest, f"{why} {most} together; write it in a simpler form")] if highest else []
             break
     return tuple(found)
 
 
 def _compare_with_copy(f: Formula, context: Context) -> None:
-    """Compare a formula with itself at test points, as a claim would be that says the same in another form."""
-    for part in plain_parts(f):
+    """Compare what a formula states with itself at test points, as a claim would be that says it in another form."""
+    for part in [each.formula for each in statements_of(f, needed=True)]:
         if part.kind in ("equation", "expression") and numeric_of(part) is None:
             try:
-                compare_with_itself(in_base_units(part), context)
+                compare_with_itself(in_base_units(part), context, exactly=False)
             except OverBudget:
                 raise
             except Exception:  # noqa: BLE001, S112 - every claim is compared with these, and reported there

@@ -10,6 +10,7 @@ from typing import Any
 from prism.grading.result import Grade
 from prism.latex import Solution, solution_text
 from prism.problem.schema import Problem
+from prism.problem.source import PlainProblem
 from prism.resources import resource
 from prism.version import RULES, __version__
 
@@ -31,8 +32,12 @@ def fingerprint(policy: str = POLICY) -> str:
 
 def score_row(problem: Problem, solution: Solution, result: Grade) -> dict[str, Any]:
     """Return one line of a result file: the grade, and digests of what it was computed from."""
+    return {**result.to_dict(), **row_digests(problem, solution)}
+
+
+def row_digests(problem: Problem | PlainProblem, solution: Solution) -> dict[str, Any]:
+    """Return what a row says of its input: schema, grader, and digests of problem and solution."""
     return {
-        **result.to_dict(),
         "schema": SCHEMA,
         "grader": {"version": __version__, "fingerprint": fingerprint()},
         "problem_sha256": problem.sha256,

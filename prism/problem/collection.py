@@ -1,4 +1,4 @@
-"""Collections of problems: files, folders, dictionaries and shipped ids, loaded and indexed by problem id.
+"""Collections of problems: files, folders, dictionaries and shipped ids, read or loaded, and indexed by problem id.
 
 A problem is named by a path, a dictionary, a JSON string (so a column of a table can hold a whole problem), or its id
 in a problem set.
@@ -6,18 +6,20 @@ in a problem set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from prism.errors import DataFileError, PrismError, named_type
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
-from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem
-from prism.problem.source import EMPTY_NAME, NO_TABLE, NODE_LISTS, first_and_count, problem_path
+from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem, read_problem
+from prism.problem.source import EMPTY_NAME, NO_TABLE, NODE_LISTS, PlainProblem, first_and_count, problem_path
 
+T = TypeVar("T", Problem, Problem | PlainProblem)
 ProblemSet = ProblemSource | Iterable[ProblemSource]
-_Source = Problem | Path | str | Mapping[str, Any] | DataFileError
+_Source = Problem | PlainProblem | Path | str | Mapping[str, Any] | DataFileError
 _Entry = tuple[str, _Source, Path | None]  # name for messages, problem or its error, folder of a file with many
 ENDINGS = (".toml", ".json")  # of a file with one problem
 SHAPES = "expected a path, a dictionary, a JSON string, an id in the problem set, or a problem"
@@ -40,14 +42,67 @@ def load_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None
         DataFileError: the faults of all files, and ids that two of them have.
         PrismError: a source without problems.
     """
-    found: dict[str, Problem] = {}
+
+    def load(one: ProblemSource, _place: str, folder: Path | None) -> Problem:
+        return load_problem(one, macros=macros, folder=folder)
+
+    return _by_id(source, load)
+
+
+def list_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None) -> dict[str, Problem | PlainProblem]:
+    """Read problems into a mapping by id, in the order of the source, and load none: that takes a hundred times longer.
+
+    Who needs one loads it: `load_problem` takes it. Only then are its nodes and formulas looked at; `check_problems`
+    tells what is wrong with several.
+
+    Args: as of `load_problems`.
+
+    Errors:
+        DataFileError: what is wrong with the files, as no TOML, or a length that no honest one has; ids that are
+            missing, or that two problems have. Then all faults of all files are told.
+        PrismError: a source without problems.
+    """
+
+    def read(one: ProblemSource, place: str, folder: Path | None) -> Problem | PlainProblem:
+        if isinstance(one, Problem | PlainProblem):
+            return one
+        assert not isinstance(one, HoldsProblem)
+        return replace(read_problem(one, macros=macros, folder=folder), name=place)
+
+    try:
+        return _by_id(source, read)
+    except DataFileError:
+        if isinstance(source, str | PathLike):  # which can be read again
+            load_problems(source, macros=macros)
+        raise
+
+
+def check_problems(problems: Iterable[Problem | PlainProblem]) -> None:
+    """Load problems.
+
+    Errors:
+        DataFileError: the faults of all, as of `load_problems`.
+    """
+    faults: list[str] = []
+    for each in problems:
+        try:
+            load_problem(each)
+        except DataFileError as error:
+            faults += [f"{error.file}: {fault}" for fault in error.faults]
+    if faults:
+        raise DataFileError("problems", first_and_count(faults))
+
+
+def _by_id(source: ProblemSet, make: Callable[[ProblemSource, str, Path | None], T]) -> dict[str, T]:
+    """Make each problem of a set from its source, place and folder, and map them by id; errors of `load_problems`."""
+    found: dict[str, T] = {}
     places: dict[str, str] = {}
     faults: list[str] = []
     for place, one, folder in _problems_in_set(source):
         try:
             if isinstance(one, DataFileError):
                 raise one
-            problem = one if isinstance(one, Problem) else load_problem(one, macros=macros, folder=folder)
+            problem = make(one, place, folder)
         except DataFileError as error:
             faults += [f"{place}: {fault}" for fault in error.faults]
             continue
@@ -70,8 +125,13 @@ def is_problem_set(path: Path) -> bool:
         return False
 
 
-def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) -> dict[str, Problem]:
-    """Load a problem set into a mapping by id: the keys of a given mapping, else the problems' own ids.
+def problems_by_id(
+    problems: ProblemSet | Mapping[str, ProblemSource] | None, load: Callable[[ProblemSet], dict[str, T]]
+) -> dict[str, T]:
+    """Map the problems of a set by id: the keys of a given mapping, else the problems' own ids.
+
+    Args:
+        load: `load_problems` or `list_problems`.
 
     Errors:
         PrismError: all faults at once.
@@ -79,12 +139,12 @@ def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) ->
     if problems is None:
         return {}
     if not isinstance(problems, Mapping) or any(isinstance(problems.get(key), list | tuple) for key in NODE_LISTS):
-        return load_problems(problems)  # a mapping with nodes is a problem itself
-    found: dict[str, Problem] = {}
+        return load(problems)  # a mapping with nodes is a problem itself
+    found: dict[str, T] = {}
     faults: list[str] = []
     for name, source in problems.items():
         try:
-            loaded = load_problems(source)
+            loaded = load(source)
         except PrismError as error:
             faults.append(f"problems, {name}: {error}")
             continue
@@ -103,7 +163,7 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
     """
     if isinstance(source, HoldsProblem):
         source = source.problem
-    if isinstance(source, Problem):
+    if isinstance(source, Problem | PlainProblem):
         yield source.id, source, None
     elif isinstance(source, Mapping):
         yield "<dict>", source, None

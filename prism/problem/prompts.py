@@ -32,10 +32,11 @@ from prism.errors import LatexSyntaxError, PrismError
 from prism.inputs import did_you_mean, shown
 from prism.latex import extract
 from prism.physics.context import given_values, parse
-from prism.problem.collection import ProblemSet, problems_by_id
+from prism.problem.collection import ProblemSet, load_problems, problems_by_id
 from prism.problem.expected_numbers import in_unit_of
 from prism.problem.images import ProblemImage, image_content, image_path
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, Subquestion, load_problem
+from prism.problem.source import PlainProblem
 
 Row = TypeVar("Row")
 
@@ -163,7 +164,7 @@ def make_prompts(problems: ProblemSet | Mapping[str, ProblemSource], style: str 
         PrismError: an unknown style, or all faults of the set at once.
     """
     checked_style(style)
-    return {name: make_prompt(problem, style) for name, problem in problems_by_id(problems).items()}
+    return {name: make_prompt(problem, style) for name, problem in problems_by_id(problems, load_problems).items()}
 
 
 def rows_of(prompts: Iterable[Prompt], row: Callable[[Prompt], Row]) -> list[Row]:
@@ -356,7 +357,7 @@ def _loaded(problem: ProblemSource) -> Problem:
         return problem.problem
     if isinstance(problem, Problem):
         return problem
-    return load_problem(problem if isinstance(problem, str | Mapping) else Path(problem))
+    return load_problem(problem if isinstance(problem, str | Mapping | PlainProblem) else Path(problem))
 
 
 def _of_each(images: tuple[ProblemImage, ...], read: Callable[[ProblemImage], str]) -> list[str]:

@@ -53,6 +53,7 @@ from prism.problem.source import (
     ALTERNATIVES,
     ANSWER_KEYS,
     NODE_LISTS,
+    PlainProblem,
     Table,
     eaten_backslash,
     first_and_count,
@@ -250,8 +251,29 @@ class HoldsProblem(Protocol):
         """Return the loaded problem."""
 
 
-ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
-"""What every call takes for a problem: shipped id, path, JSON text, table, or what was loaded or prepared before."""
+ProblemSource = str | PathLike[str] | Mapping[str, Any] | PlainProblem | Problem | HoldsProblem
+"""What every call takes for a problem: shipped id, path, JSON text, table, or what was read, loaded or prepared before.
+"""
+
+
+def read_problem(
+    source: str | PathLike[str] | Table, *, macros: Mapping[str, object] | None = None, folder: Path | None = None
+) -> PlainProblem:
+    """Read a problem as far as no formula is to be read: its table, sizes and id; `load_problem` does the rest.
+
+    Args: as of `load_problem`.
+
+    Errors:
+        DataFileError: the faults of these, all at once.
+    """
+    report = LoadReport([], [])
+    read = read_source(source, report.faults)
+    if read.data is not None:
+        known = with_macros(read, macros) if macros else read
+        read = replace(known, id=_read_id(read.data, report), folder=read.folder or folder)
+    if report.faults:
+        raise DataFileError(read.name, first_and_count(report.faults))
+    return read
 
 
 def load_problem(
@@ -265,7 +287,7 @@ def load_problem(
 
     Args:
         macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
-            them; not for a problem that is loaded already.
+            them; not for a problem that is read or loaded already.
         folder: in which the images of a table or a string are found; those of a file are found beside it.
 
     Errors:
@@ -276,7 +298,7 @@ def load_problem(
     if isinstance(source, Problem):
         return source
     found = LoadReport([], [])
-    read = read_source(source, found.faults)
+    read = source if isinstance(source, PlainProblem) else read_source(source, found.faults)
     problem = None
     if macros and read.data is not None:
         read = with_macros(read, macros)
@@ -325,10 +347,7 @@ def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
 def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport) -> Problem | None:
     """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report."""
     warn_unknown(data, _PROBLEM_KEYS, "", report)
-    given = data.get("id")
-    name = str(given) if is_integer(given) else read_text(data, "id", "", report, required=True)
-    if given == "":
-        report.faults.append("id: is empty")
+    name = _read_id(data, report)
     texts = {key: read_text(data, key, "", report) for key in _PROBLEM_TEXTS}
     # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
     statement = read_text(data, "context", "", report, required=True)
@@ -371,6 +390,16 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
         if dag is not None
     ]
     return replace(problem, warnings=tuple(report.warnings), alternatives=tuple(alternatives))
+
+
+def _read_id(data: Table, report: LoadReport) -> str:
+    """Return the id of a problem, a whole number as text; of one that is nothing but its answer it may be missing."""
+    given = data.get("id")
+    if given == "":
+        report.faults.append("id: is empty")
+    if is_integer(given) or ("id" not in data and is_answer_only(data)):
+        return ANSWER if given is None else str(given)
+    return read_text(data, "id", "", report, required=True)
 
 
 def _template_origin(given: object) -> TemplateOrigin | None:

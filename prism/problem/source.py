@@ -64,19 +64,21 @@ _HINT = "give a .json or .toml file, the id of a shipped problem, or a JSON stri
 
 @dataclass(frozen=True, slots=True)
 class PlainProblem:
-    """A problem as plain data.
+    """A problem as plain data: its formulas are not read yet.
 
     Attributes:
         name: for messages: of the file, or `<dict>`, `<string>`.
         data: None after a fault that leaves nothing to be read.
-        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        sha256: of the bytes of the file or string; of canonical JSON for a dictionary; with macros given beside it.
         folder: of the file; None without one.
+        id: of the problem, once it was looked for.
     """
 
     name: str
     data: Table | None = None
     sha256: str = ""
     folder: Path | None = None
+    id: str = ""
 
 
 def problem_path(name: str | PathLike[str]) -> Path:

@@ -28,7 +28,7 @@ from prism.grading.prepared_cache import PreparedCache, Reference
 from prism.grading.result import Grade
 from prism.grading.scoring import SCALARS, Scoring, StepCredit, reward_scoring, scalars, score_by, step_credits
 from prism.latex import solution_text
-from prism.problem.collection import ProblemSet, problems_by_id
+from prism.problem.collection import ProblemSet, list_problems, problems_by_id
 from prism.rewards.worker_rows import RewardWorkers, Row, sendable
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, Unprepared
@@ -84,7 +84,9 @@ class Reward:
         kept: int = KEPT,
         workers: int = 0,
     ) -> None:
-        """Check all arguments and load the problem set; without workers also the numerical kernels.
+        """Check all arguments and read the problem set; without workers load the numerical kernels.
+
+        A problem is loaded when a row names it; one with faults is then a bad reference.
 
         Args:
             scoring: a name of `scoring.PARTS`, or names with weights from 0 on. The value is the weighted sum, and
@@ -105,7 +107,7 @@ class Reward:
         except PrismError as error:
             faults.append(str(error))
         try:
-            by_id = problems_by_id(problems)
+            by_id = problems_by_id(problems, list_problems)
         except PrismError as error:
             faults.append(str(error))
         faults += [

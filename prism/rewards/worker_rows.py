@@ -27,6 +27,7 @@ from typing import Any
 from prism.grading.prepared import PreparedProblem
 from prism.inputs import MAX_NESTING
 from prism.problem.schema import Problem
+from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Source, WorkerPool
 
@@ -117,7 +118,7 @@ def sendable(source: Source, solution: object) -> Row | None:
         place = source.absolute()  # a worker may be started in another folder
         place = place if place.is_file() else None
     else:
-        place = source if _is_plain(source) else None
+        place = source if _is_plain(source.data if isinstance(source, PlainProblem) else source) else None
     text = str.__str__(solution) if isinstance(solution, str) else solution  # of subclasses, as NumPy's, the text
     return (place, text) if place is not None and _is_plain(text) else None
 

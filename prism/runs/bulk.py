@@ -28,14 +28,15 @@ from prism.errors import PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade, Incident
-from prism.grading.row import SCHEMA, fingerprint, json_line, score_row
+from prism.grading.row import SCHEMA, fingerprint, json_line, row_digests, score_row
 from prism.grading.steps import Step
 from prism.latex import solution_text
-from prism.problem.collection import ProblemSet, load_problems
+from prism.problem.collection import ProblemSet, check_problems, load_problems
 from prism.problem.schema import Problem
+from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout, Scanned, read, rollouts_of
 from prism.runs.score_files import Writer, score_rows, writer_of
-from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, run_in_workers, run_serial
+from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, UnusableProblem, run_in_workers, run_serial
 
 SHARD = 1000  # rollouts of the input whose rows stand in one file
 _SCORED = ("ok", "too_large")  # statuses of grades that have a score
@@ -206,7 +207,7 @@ def _run_tasks(tasks: Iterator[Task], job: Job, options: Options, workers: int, 
     return run_in_workers(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
 
 
-def _make_tasks(problems: Mapping[str, Problem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
+def _make_tasks(problems: Mapping[str, Problem | PlainProblem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
     """Number the rollouts from 0 and pair each with its problem; a problem id must be in `problems`."""
     return (Task(ordinal, one, problems[one.problem_id]) for ordinal, one in enumerate(rollouts))
 
@@ -242,7 +243,7 @@ def _grades_in_order(results: Iterator[Done], faults: Sequence[PrismError]) -> I
 
 
 def run(
-    problems: Mapping[str, Problem],
+    problems: Mapping[str, Problem | PlainProblem],
     source: Path,
     scanned: Scanned,
     out: Path,
@@ -257,7 +258,7 @@ def run(
     """Grade a file of rollouts into a file of score rows in input order; shards beside the output allow to resume.
 
     Args:
-        problems: by id, as of `load_problems`.
+        problems: by id, as of `load_problems`, or of `list_problems`: then one is loaded by the worker that grades it.
         source, scanned: the input, and the result of `rollouts.scan` on it.
         out: `.jsonl` or `.parquet`.
         workers: processes; 0 grades in this one, and nothing is killed.
@@ -268,6 +269,7 @@ def run(
     Errors:
         PrismError: an output with another ending; an output or shards that exist already, without `resume`; an output
             that this run would not have written; another run writing the same output.
+        DataFileError: faults of the problems that rollouts name, of all of them once one is met.
     """
     writer = writer_of(out, follow_through=options.follow_through)
     shards = Shards(out)
@@ -290,6 +292,11 @@ def run(
         spent = {step.value: seconds[step] for step in Step if step in seconds}
         summary = replace(summary, n_skipped=scanned.n_skipped, seconds=spent)
         shards.finish()
+    except UnusableProblem:
+        shards.remove_empty()
+        named = {one.problem_id for one in read(source, scanned.fields, problems)}
+        check_problems(problem for name, problem in problems.items() if name in named)
+        raise  # it can be loaded, and costs too much to be graded with
     finally:
         shards.close()
     return summary
@@ -315,7 +322,7 @@ def _row_key(task: Task, options: Options) -> str:
     rollout = task.rollout
     solution = solution_text(rollout.solution)
     decides = [
-        SCHEMA, fingerprint(), task.loaded.sha256, options.thinking, options.definitions, options.training,
+        SCHEMA, fingerprint(), task.listed.sha256, options.thinking, options.definitions, options.training,
         options.formulas, rollout.sample_id, rollout.meta, solution.text, solution.thinking,
         *([FOLLOW_THROUGH] if options.follow_through else []),
     ]  # fmt: skip
@@ -364,7 +371,11 @@ def _summary_of_finished(out: Path, tasks: Iterator[Task], options: Options, on_
 
 def _is_row_of(row: Mapping[str, Any], task: Task, options: Options) -> bool:
     """Return True if a row has the grader, problem, solution, ids and `meta` that the row of this task would have."""
-    expected = _make_row(task.loaded, task.rollout, without_score(task.loaded, task.rollout, "", ""), options)
+    rollout = task.rollout
+    expected = {
+        **row_digests(task.listed, rollout.solution),
+        "meta": dict(rollout.meta), "problem_id": rollout.problem_id, "sample_id": rollout.sample_id,
+    }  # fmt: skip
     decided = ("grader", "meta", "problem_id", "problem_sha256", "sample_id", "schema", "solution_sha256")
     is_kept = ("formulas" in row) == options.formulas
     if row.get("score") is not None:
@@ -427,6 +438,10 @@ class Shards:
     def is_finished(self) -> bool:
         """Return True if the output exists and no folder of an unfinished run does."""
         return self._out.exists() and not self._folder.exists()
+
+    def is_unfinished(self) -> bool:
+        """Return True if the folder of an unfinished run exists."""
+        return self._folder.exists()
 
     def open(self, *, resume: bool) -> None:
         """Create the folder, or reuse an existing one, and lock it.
@@ -495,6 +510,11 @@ class Shards:
         self.close()
         self._folder.replace(self._finished)
         shutil.rmtree(self._finished, ignore_errors=True)
+
+    def remove_empty(self) -> None:
+        """Remove the folder if no row stands in it: there is nothing to resume."""
+        if not any(self._folder.glob("*.rows")):
+            self.finish()
 
     def close(self) -> None:
         """Release the lock on the folder."""

@@ -40,7 +40,8 @@ from prism.problem.schema import Problem
 from prism.runs import bulk
 from prism.runs.bulk import Options, Summary
 from prism.runs.rollouts import Rollout, Scanned
-from prism.runs.workers import KILL_AFTER, Done, Job, Task, new_prepared_cache, relax_garbage_collection, run_in_workers
+from prism.runs.worker_memory import Memory, relax_garbage_collection
+from prism.runs.workers import KILL_AFTER, Done, Job, Task, new_prepared_cache, run_in_workers
 from prism.version import __version__
 
 BLOCK = 32  # rollouts of a block, at most, unless there were more than `MOST_BLOCKS`
@@ -326,6 +327,7 @@ class _Grader:
         self._prepared = new_prepared_cache(training=self._setup.training)
         warm()
         relax_garbage_collection()
+        self._memory = Memory()
 
     def __call__(self, batch: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
         """Grade the block whose number is in `batch["block"]`; return its number and its pickled results."""
@@ -344,6 +346,7 @@ class _Grader:
             return self._setup.job(prepared, task.rollout)
         finally:
             faulthandler.cancel_dump_traceback_later()
+            self._memory.keep_level()
 
     def _grade_in_worker(self, tasks: list[Task]) -> list[Any]:
         """Grade a block on which an actor died before, in a separate worker process that may be killed."""

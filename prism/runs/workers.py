@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import math
 import os
 import pickle
@@ -45,9 +44,11 @@ from prism.errors import PrismError
 from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache
 from prism.grading.steps import Step, watched
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, load_problem
+from prism.problem.source import PlainProblem
 from prism.runs.affine_queue import AffineQueue
 from prism.runs.rollouts import Rollout
+from prism.runs.worker_memory import Memory, relax_garbage_collection
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
 TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
@@ -60,7 +61,6 @@ _WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bou
 _TICK = 1.0  # seconds between two looks at the clock
 _RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
 _SPAWNS = 60  # times that it is, as descriptors or memory may become free
-_COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 _LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
@@ -73,8 +73,12 @@ Job = Callable[..., Any]
 """Called with a prepared problem and a rollout, and with the options of the task as keywords."""
 
 
-Source = Problem | PreparedProblem | Mapping[str, Any] | str | Path
+Source = Problem | PlainProblem | PreparedProblem | Mapping[str, Any] | str | Path
 """A problem, loaded or not: what `PreparedCache.get` of a worker prepares. A text is JSON; a path is absolute."""
+
+
+class UnusableProblem(PrismError):
+    """Raised for a task whose problem cannot be prepared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +91,15 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
-    def loaded(self) -> Problem:
-        """The problem of a task that was given a loaded one, as those of a run are."""
-        assert isinstance(self.problem, Problem)
+    def listed(self) -> Problem | PlainProblem:
+        """The problem of a task that was given a loaded one, or one that is read, as those of a run are."""
+        assert isinstance(self.problem, Problem | PlainProblem)
         return self.problem
+
+    @property
+    def loaded(self) -> Problem:
+        """The problem of a task of a run, loaded if need be."""
+        return load_problem(self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +173,10 @@ def _with_result(done: Done) -> Done:
     """Return a finished task unchanged.
 
     Errors:
-        PrismError: its problem cannot be prepared.
+        UnusableProblem: its problem cannot be prepared.
     """
     if isinstance(done.result, Unprepared):
-        raise done.result.fault
+        raise UnusableProblem(str(done.result.fault))
     return done
 
 
@@ -190,7 +199,8 @@ def run_in_workers(
         kill_after: seconds that one rollout may take before its worker is killed [s].
 
     Errors:
-        PrismError: workers that do not start; a problem that cannot be prepared.
+        PrismError: workers that do not start.
+        UnusableProblem: a problem that cannot be prepared.
     """
     results: queue.Queue[Done | Exception] = queue.Queue()
     processes = _Processes(_Setup(job, training, kill_after), workers, results.put)
@@ -657,7 +667,9 @@ def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
 
 def _source_key(source: Source) -> str | int:
     """Return a key that two equal problems of a chunk share, if they are loaded, texts or the same object."""
-    return source.sha256 if isinstance(source, Problem) else source if isinstance(source, str) else id(source)
+    if isinstance(source, Problem | PlainProblem):
+        return source.sha256
+    return source if isinstance(source, str) else id(source)
 
 
 def _pickled(value: Any) -> bytes:
@@ -700,17 +712,6 @@ def _receive(pipe: IO[bytes] | None) -> bytes:
 # The worker. ----------------------------------------------------------------------------------------------------
 
 
-def relax_garbage_collection() -> None:
-    """Make the garbage collector skip all present objects and run seldom; for processes that only grade.
-
-    A grade leaves no cycles behind, and loaded modules and caches are large: scanning them again and again took a tenth
-    of the time. In the caller's own process the collector is left alone.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
-
-
 def main() -> None:
     """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed.
 
@@ -727,6 +728,7 @@ def main() -> None:
     prepared = new_prepared_cache(training=setup.training, kept=setup.kept)
     warm()
     relax_garbage_collection()
+    memory = Memory()
     _bound_memory()
     try:
         _send(outgoing, _pickled("ready"))
@@ -737,6 +739,7 @@ def main() -> None:
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])
                 _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options)))
+                memory.keep_level()
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)
 

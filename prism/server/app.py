@@ -35,7 +35,7 @@ from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
 from prism.grading.scoring import Scoring, reward_scoring
 from prism.inputs import why_failed
-from prism.problem.collection import load_problems
+from prism.problem.collection import list_problems
 from prism.problem.schema import ProblemSource
 from prism.rewards import nemo_gym, openrlhf
 from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
@@ -64,7 +64,7 @@ def create_app(
     """Return the FastAPI application that grades over HTTP; workers start when the ASGI server runs its lifespan.
 
     Args:
-        problems: what ids stand for, as `load_problems` takes them.
+        problems: what ids stand for, as `load_problems` takes them; each is loaded when a request names it.
         scoring: what `/get_reward` and `/verify` pay for; `/grade` answers whole score rows.
         token: what a request has to show, as `Authorization: Bearer` or as the password of `Basic`. Without, anybody
             who reaches the server is answered, over loopback under names of this machine only.
@@ -73,7 +73,7 @@ def create_app(
         hosts: further names by which a server without token is asked over loopback, as by a proxy on this machine.
 
     Errors:
-        DataFileError: faults of the problems.
+        DataFileError: faults of the problems, as far as no formula is read.
         PrismError: faults of the other arguments.
     """
     if workers < 0:
@@ -81,7 +81,7 @@ def create_app(
     if token is not None:
         check_token(token)
     metrics, in_flight = Metrics(), InFlight(limits)
-    service = GradingService(load_problems(problems), reward_scoring(scoring), limits, workers, thinking, metrics)
+    service = GradingService(list_problems(problems), reward_scoring(scoring), limits, workers, thinking, metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

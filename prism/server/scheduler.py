@@ -28,6 +28,7 @@ from typing import Any
 
 from prism.budget import CHARACTER, SOLUTION
 from prism.problem.schema import Problem
+from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, WorkerPool
 from prism.server.fair_queue import FairQueue, RequestShare, VirtualTime
@@ -75,7 +76,7 @@ class Piece:
     """
 
     request: RequestShare
-    problem: Problem
+    problem: Problem | PlainProblem
     rollout: Rollout
     digest: bytes
     bound: int

@@ -12,7 +12,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar
@@ -29,6 +29,7 @@ from prism.grading.scoring import Scoring, scalars, score_by
 from prism.inputs import did_you_mean
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
+from prism.problem.source import PlainProblem, n_references
 from prism.rewards.reward import Rewarded
 from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
@@ -39,6 +40,7 @@ from prism.server.metrics import Metrics
 from prism.server.scheduler import Graded, Piece, Scheduler, most_operations, processes
 
 T = TypeVar("T")
+Listed = Problem | PlainProblem
 _KEPT_INLINE = 512  # inline problems that are kept loaded; a trainer sends the same ones over and over
 
 
@@ -116,11 +118,14 @@ class GradingService:
     """The grading behind the HTTP routes: a scheduler of workers, a thread that reads, one that loads problems."""
 
     def __init__(
-        self, problems: Mapping[str, Problem], scoring: Scoring, limits: Limits, workers: int, thinking: bool,
+        self, problems: Mapping[str, Listed], scoring: Scoring, limits: Limits, workers: int, thinking: bool,
         metrics: Metrics,
     ) -> None:  # fmt: skip
         """Store the settings; `start` starts the worker processes. With `workers` 0 a thread of this process grades."""
-        self.problems = problems
+        self.problems = {  # by their ids in messages too: a client has no business with files
+            name: replace(each, name=name) if isinstance(each, PlainProblem) else each
+            for name, each in problems.items()
+        }
         self.scoring = scoring
         self.limits = limits
         self.workers = workers
@@ -161,7 +166,7 @@ class GradingService:
         Errors:
             RefusedRequest: all faults of their problems and of the shapes of their solutions.
         """
-        problems: list[Problem] = []
+        problems: list[Listed] = []
         faults: list[str] = []
         n_unknown = 0
         read = await self.in_thread(_read_solutions, items)
@@ -181,39 +186,45 @@ class GradingService:
                 faults.append(f"{place}{known.fault}")
         if faults:
             raise RefusedRequest(404 if n_unknown == len(faults) else 422, faults)
-        return await self._grade(list(zip(problems, items, read, strict=True)))
+        graded = await self._grade(list(zip(problems, items, read, strict=True)))
+        lines = [line for each in graded if isinstance(each, Unprepared) for line in str(each.fault).split("\n")]
+        if lines:
+            raise RefusedRequest(422, list(dict.fromkeys(lines)))
+        return [each for each in graded if isinstance(each, GradedItem)]
 
     async def reward_items(self, items: Sequence[GradeItem]) -> list[Rewarded]:
         """Return the reward of each item; its value is None for an unusable problem, 0 for an unusable solution."""
         rewards: list[Rewarded | None] = []
-        usable: list[tuple[Problem, GradeItem, _ReadSolution]] = []
+        usable: list[tuple[Listed, GradeItem, _ReadSolution]] = []
         for item, known in zip(items, await self.in_thread(_read_solutions, items), strict=True):
             try:
                 problem = await self._find_problem(item.problem)
             except PrismError as error:
-                rewards.append(Rewarded(None, scalars(None, bad_reference=True), None, str(error)))
+                rewards.append(_bad_reference(error))
                 continue
             if known.fault:
                 rewards.append(Rewarded(0.0, scalars(None, bad_solution=True), None, known.fault))
                 continue
             rewards.append(None)
             usable.append((problem, item, known))
-        graded_items = iter(await self._grade(usable))
-        return [next(graded_items).reward if each is None else each for each in rewards]
+        graded = (
+            _bad_reference(each.fault) if isinstance(each, Unprepared) else each.reward
+            for each in await self._grade(usable)
+        )
+        return [next(graded) if each is None else each for each in rewards]
 
-    async def _grade(self, usable: Sequence[tuple[Problem, GradeItem, _ReadSolution]]) -> list[GradedItem]:
+    async def _grade(self, usable: Sequence[tuple[Listed, GradeItem, _ReadSolution]]) -> list[GradedItem | Unprepared]:
         """Grade items in the workers, in order; where this is cancelled, as its client has gone, they are too.
 
         Errors:
-            RefusedRequest: too much work is waiting (429); the workers do not start (503); a problem that cannot be
-                prepared (422).
+            RefusedRequest: too much work is waiting (429); the workers do not start (503).
         """
         loop, request = asyncio.get_running_loop(), RequestShare()
         pieces = [
             Piece(
                 request, problem, Rollout(problem.id, item.solution, item.sample_id or "1"),
                 problem.sha256.encode() + known.digest,
-                most_operations(known.n_character, item.budget, 1 + len(problem.alternatives)), item.budget,
+                most_operations(known.n_character, item.budget, _n_references(problem)), item.budget,
                 loop.create_future(),
             )
             for problem, item, known in usable
@@ -227,19 +238,24 @@ class GradingService:
         finally:
             for piece in pieces:
                 piece.outcome.cancel()
-        if faults := dict.fromkeys(str(result.fault) for result in results if isinstance(result, Unprepared)):
-            raise RefusedRequest(422, list(faults))
         return [
-            self._killed_item(piece.problem, piece.rollout, result.reason) if isinstance(result, Killed) else result
+            await loop.run_in_executor(self._load_thread, self._killed_item, piece, result.reason)
+            if isinstance(result, Killed)
+            else result
             for piece, result in zip(pieces, results, strict=True)
         ]
 
-    def _killed_item(self, problem: Problem, rollout: Rollout, reason: str) -> GradedItem:
+    def _killed_item(self, piece: Piece, reason: str) -> GradedItem | Unprepared:
         """Return the outcome of a solution that killed its workers: a row of status `killed`, without score."""
-        return _make_graded_item(problem, rollout, without_score(problem, rollout, "killed", reason), self.scoring)
+        try:
+            problem = load_problem(piece.problem)
+        except DataFileError as error:
+            return Unprepared(error)
+        lost = without_score(problem, piece.rollout, "killed", reason)
+        return _make_graded_item(problem, piece.rollout, lost, self.scoring)
 
-    async def _find_problem(self, reference: Any) -> Problem:
-        """Return the loaded problem for an id in the problem set or for an inline problem (JSON object or text).
+    async def _find_problem(self, reference: Any) -> Listed:
+        """Return the problem of an id in the problem set, or the loaded one of an inline problem (JSON object or text).
 
         Errors:
             DataFileError: an inline problem with faults.
@@ -268,6 +284,16 @@ class GradingService:
         if not isinstance(found, Problem):
             raise DataFileError("problem", found or ())
         return found
+
+
+def _n_references(problem: Listed) -> int:
+    """Return the number of reference DAGs of a problem, its own and its alternatives."""
+    return n_references(problem.data or {}) if isinstance(problem, PlainProblem) else 1 + len(problem.alternatives)
+
+
+def _bad_reference(error: PrismError) -> Rewarded:
+    """Return the reward, without value, of an item whose problem cannot be used."""
+    return Rewarded(None, scalars(None, bad_reference=True), None, str(error))
 
 
 def _inline_key(source: str | dict[str, Any], longest: int) -> str | tuple[str, ...]:

@@ -153,7 +153,8 @@ def test_a_dear_definition_is_a_fault_of_that_definition(monkeypatch: pytest.Mon
 
 def test_nodes_that_are_too_dear_together_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prism.grading.references.NODES", 60_000)
-    with pytest.raises(DataFileError, match="with the formulas before it, costs more than 60000 operations"):
+    monkeypatch.setattr("prism.grading.references.EACH_NODE", 0)
+    with pytest.raises(DataFileError, match="most of formulas that cost more than 60000 together"):
         prepare(problem_data(*(f"V_{k} = q^{k} + \\sqrt{{r}}" for k in range(1, 9))))
 
 

@@ -17,7 +17,7 @@ import prism
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.steps import Step
-from prism.problem.collection import load_problems
+from prism.problem.collection import list_problems, load_problems
 from prism.runs.bulk import Options, grade_rollout, run
 from prism.runs.rollouts import Rollout, scan
 from prism.runs.score_files import score_rows
@@ -120,6 +120,55 @@ def test_an_exception_of_the_grader_is_an_incident_of_one_grade(monkeypatch):
     (grade,) = prism.grade_many(FALL, [{"response": "$v = gt$", "sample_id": "s"}])
     assert (grade.status, grade.score, grade.missing) == ("internal", None, (1,))
     assert grade.incidents[0].detail.startswith("ZeroDivisionError")
+
+
+# Problems that are loaded when a rollout names them. ------------------------------------------------------------
+
+BROKEN = {**FALL, "id": "broken", "grading_standard": [{"index": 1, "formula": "v = g (", "dependency": [9]}]}
+
+
+def _with_problems(folder: Path, *problems: object) -> Path:
+    path = folder / "set.jsonl"
+    path.write_text("\n".join(map(json.dumps, problems)), encoding="utf-8")
+    return path
+
+
+def test_a_problem_that_no_rollout_names_is_not_loaded(files, monkeypatch):
+    rows = _ran(files, "loaded.jsonl") and (files / "loaded.jsonl").read_bytes()
+    known = list_problems(_with_problems(files, BROKEN, FALL))
+    source = files / "rollouts.jsonl"
+    run(known, source, scan(source, known), files / "listed.jsonl", workers=0)
+    assert (files / "listed.jsonl").read_bytes() == rows
+    again = run(known, source, scan(source, known), files / "listed.jsonl", workers=0, resume=True)
+    assert (again.n, again.n_new) == (20, 0)
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_faults_of_all_problems_that_rollouts_name_are_told_at_the_first(files, workers):
+    worse = {**BROKEN, "id": "worse"}
+    path = _with_problems(files, FALL, BROKEN, worse, {**BROKEN, "id": "not named"})
+    named = [{"problem_id": name, "sample_id": name, "response": "$v = gt$"} for name in ("broken", "fall", "worse")]
+    (files / "named.jsonl").write_text("\n".join(map(json.dumps, named)), encoding="utf-8")
+    asked = ["run", str(path), str(files / "named.jsonl"), "-o", str(files / "out.jsonl"), "--workers", str(workers)]
+    found = CliRunner().invoke(app, asked)
+    assert (found.exit_code, found.stdout) == (3, "")
+    for line in (2, 3):
+        assert f"problems: {path}:{line}: node 1, formula: `v = g (` does not parse" in found.stderr
+        assert f"problems: {path}:{line}: node 1, dependency: 9" in found.stderr
+    assert f"{path}:4" not in found.stderr
+    assert not (files / "out.jsonl").exists()
+    if not workers:  # no row was written before: the mended command is the same one
+        assert not list(files.glob("out.jsonl.parts*"))
+
+
+def test_faults_that_need_no_formula_are_told_before_anything_is_graded(files):
+    path = _with_problems(files, FALL, FALL, BROKEN, {"context": "", "grading_standard": []})
+    with pytest.raises(DataFileError) as caught:
+        list_problems(path)
+    told = str(caught.value)
+    assert f'{path}:2: the id "fall" is that of {path}:1 too' in told
+    assert f"{path}:3: node 1, formula: " in told  # once something is wrong, all is told
+    assert f"{path}:4: id: is missing" in told
 
 
 # Workers. -------------------------------------------------------------------------------------------------------

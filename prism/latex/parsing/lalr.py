@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.latex.parsing.tokens import Token
-from prism.resources import cache_folder, private_folder, tell_once, why_not_private
+from prism.resources import cache_folder, private_folder, tell_once, why_not_private, write_whole
 
 MAX_FILE = 4_000_000  # bytes of a cache file that are read (ours has 45,000): a foreign one cannot fill the memory
 
@@ -348,20 +348,9 @@ def _cache_name(key: str, content: bytes) -> str:
 
 
 def _write_cache(folder: Path, key: str, tables: ParseTables) -> None:
-    """Write tables to a cache file, by a temporary file that replaces it; do nothing if the folder is not writable."""
-    from tempfile import NamedTemporaryFile
-
+    """Write tables to a cache file; do nothing if the folder is not writable."""
     content = json.dumps(asdict(tables), sort_keys=True, separators=(",", ":")).encode()
-    try:
-        with NamedTemporaryFile("wb", dir=folder, suffix=".tmp", delete=False) as file:
-            half = Path(file.name)
-            file.write(content)
-    except OSError:
-        return
-    try:
-        half.replace(folder / _cache_name(key, content))
-    except OSError:
-        half.unlink(missing_ok=True)
+    write_whole(folder / _cache_name(key, content), content)
 
 
 def _read_cache(folder: Path, key: str) -> ParseTables | None:

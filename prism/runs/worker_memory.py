@@ -1,0 +1,42 @@
+"""The memory of a process that only grades: what it remembers stays below a level, and is seldom searched."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from prism.budget import forget
+
+REMEMBERED = 400_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
+_COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
+
+
+def relax_garbage_collection() -> None:
+    """Make the garbage collector skip all present objects and run seldom; for processes that only grade.
+
+    A grade leaves no cycles behind, and loaded modules and caches are large: scanning them again and again took a tenth
+    of the time. In the caller's own process the collector is left alone.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+
+
+class Memory:
+    """What a process that only grades remembers, which is forgotten when it becomes too much.
+
+    The stores of `prism.budget` are bounded by numbers of results, and what one holds differs a thousandfold. Much of
+    it are cycles, of which the collector frees few. So all is dropped at once, some tenths of a second in a hundred
+    rollouts; no row depends on it.
+    """
+
+    def __init__(self) -> None:
+        """Begin with what the process holds now."""
+        self._most = sys.getallocatedblocks() + REMEMBERED
+
+    def keep_level(self) -> None:
+        """Forget all if the process holds `REMEMBERED` blocks more than it did at the begin, or when it forgot last."""
+        if sys.getallocatedblocks() > self._most:
+            forget()
+            gc.collect()
+            self._most = sys.getallocatedblocks() + REMEMBERED

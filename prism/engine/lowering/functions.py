@@ -202,10 +202,12 @@ def lower_ceiling(node: Expr, scope: Scope) -> Pair:
 
 
 def lower_modulo(node: Expr, scope: Scope) -> Pair:
-    """Lower `a mod b` to a - b floor(a/b)."""
-    a, b = (lower_real(arg, scope) for arg in node.args)
+    """Lower `a mod b` to a - b floor(a/b), and `a mod b mod c` from the left."""
     combine = scope.builder.combine
-    return combine("sub", a, combine("mul", b, combine("floor", combine("div", a, b)))), None
+    found, *others = (lower_real(arg, scope) for arg in node.args)
+    for b in others:
+        found = combine("sub", found, combine("mul", b, combine("floor", combine("div", found, b))))
+    return found, None
 
 
 def lower_parallel(node: Expr, scope: Scope) -> Pair:

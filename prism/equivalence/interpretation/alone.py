@@ -18,7 +18,7 @@ from prism.algebra.expr import Formula, symbols, walk
 from prism.algebra.noncommutative import with_operators_at_times
 from prism.budget import remembered
 from prism.engine.intervals import precision
-from prism.equivalence.interpretation.decision import converges_near_zero
+from prism.equivalence.interpretation.decision import antiderivatives, converges_near_zero
 from prism.equivalence.interpretation.distributions import is_distribution
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -152,8 +152,8 @@ def are_told_apart(a: Formula, b: Formula, context: Context) -> bool:
 def _beside(one: Alone, two: Alone) -> Alone | None:
     """Return a formula with the letters that vary, and the kinds of numbers, that another one shows.
 
-    None where its own letter may be the imaginary unit of the other one, where it may call a letter that the other one
-    calls, or have the length of its vector.
+    None where its own letter may be the imaginary unit of the other one, where it may call or differentiate a letter
+    as the other one does, or have the length of its vector.
     """
     mine, other = one.draw.signature, two.draw.signature
     functions: set[tuple[str, tuple[str, ...]]] = set()
@@ -162,11 +162,18 @@ def _beside(one: Alone, two: Alone) -> Alone | None:
         if not set(more) <= set(own):
             functions.add((name, tuple(sorted({*own, *more}))))
     is_called = not {name for name, _ in functions}.isdisjoint(name for name, _ in two.formula.depends)
+    is_called = is_called or any(_is_derivative_by_subscript(name, other.functions) for name in one.kinds)
     unit = other.notation.unit if other.notation.is_complex and not mine.notation.is_complex else ""
     if is_called or unit in one.kinds or _is_in_both_styles(one, two):
         return None
     shown = Shown(frozenset(functions), other.differentials and not mine.differentials, unit)
     return one if shown == _NOTHING else read_alone(one.written, one.context, shown)
+
+
+def _is_derivative_by_subscript(name: str, functions: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return True for `u_t` and `u_{xx}` where u is a function of t and x."""
+    base, _, subscript = name.partition("_")
+    return base in functions and bool(subscript) and set(subscript.strip("{}")) <= set(functions[base])
 
 
 def _is_in_both_styles(one: Alone, two: Alone) -> bool:
@@ -288,8 +295,10 @@ def _is_compared_otherwise(f: Formula, read: Formula) -> bool:
     if special_factors(nodes) or has_order(read) or converges_near_zero(read):
         return True
     called = {node.name for member in read.members for node in walk(member) if node.op == "apply"}
-    if any(map(is_special, called)):
+    if any(is_special(name) or name.endswith("'") for name in called) or antiderivatives(read):
         return True
+    if any(node.op in ("sum", "product") and len(node.args) != 4 for node in nodes):
+        return True  # whose limit the other formula may name
     return not called.isdisjoint(STEPS.union(DELTAS, (POINT,))) or any(map(is_distribution, read.members))
 
 

@@ -361,7 +361,7 @@ def _choices(node: Expr, met: frozenset[str]) -> Iterator[bool]:
 def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
     """Return True if two formulas say the same in one interpretation; None if its values are too inaccurate."""
     letters = _common_letters(a, b, draw.signature)
-    if variables := _antiderivatives(a) | _antiderivatives(b):
+    if variables := antiderivatives(a) | antiderivatives(b):
         return _differ_by_constant(draw, a, b, variables)
     if len(a.members) == 1:
         return _joint(iter(_without_vanished(draw, [
@@ -410,7 +410,7 @@ def _have_same_side(draw: Draw, a: Formula, b: Formula) -> bool:
     return False
 
 
-def _antiderivatives(f: Formula) -> frozenset[str]:
+def antiderivatives(f: Formula) -> frozenset[str]:
     """Return the variables of integrals without limits."""
     nodes = (node for member in f.members for node in walk(member))
     return frozenset(

@@ -263,7 +263,7 @@ def letters_of(name: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     for match in _SUBSCRIPTS.finditer(name):
-        parts = [part for part in _LETTERS.findall(match[2] or match[3]) if part not in (",", " ")]
+        parts = [part for part in _LETTERS.findall(match[2] or match[3] or "") if part not in (",", " ")]
         if not parts or not INDICES.issuperset(part for part in parts if not part.isdigit()) or len(parts) > 4:
             return ()
         found += [part for part in parts if not part.isdigit()]
@@ -274,7 +274,7 @@ def letters_of(name: str) -> tuple[str, ...]:
 def has_written_place(name: str) -> bool:
     """Return True for a name with a number among its indices, as `A_{1i}`."""
     return any(
-        part.isdigit() for match in _SUBSCRIPTS.finditer(name) for part in _LETTERS.findall(match[2] or match[3])
+        part.isdigit() for match in _SUBSCRIPTS.finditer(name) for part in _LETTERS.findall(match[2] or match[3] or "")
     )
 
 
@@ -288,7 +288,7 @@ def raised_letters(name: str) -> tuple[bool, ...]:
     return tuple(
         match[1] == "^"
         for match in _SUBSCRIPTS.finditer(name)
-        for part in _LETTERS.findall(match[2] or match[3])
+        for part in _LETTERS.findall(match[2] or match[3] or "")
         if part not in (",", " ") and not part.isdigit()
     )
 

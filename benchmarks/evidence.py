@@ -79,6 +79,7 @@ SCRIPTS = (
     Script("beside_before", "speed/before.py"),  # checks out the tree before, and compiles its kernels
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),
+    Script("counts", "speed/counts.py"),  # tests hold them to those that are kept
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),
     Script("generated", "robustness/generated.py", slice_arguments=("--slice",)),

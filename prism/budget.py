@@ -31,9 +31,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
-MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
+MATCHING = 120_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
 SELECTION = 45_000_000  # what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 150_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
+SOLUTION = 190_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 120_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
 INTERPRETED = 100_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots

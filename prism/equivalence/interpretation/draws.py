@@ -38,7 +38,7 @@ class Draw:
         diverging: series that were continued beyond where they converge.
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
-        values: of expressions in no scope, each with the names that were looked up for it.
+        values: of expressions, by the numbers of indices around them, each with the names that were looked up for it.
         met: definitions by cases, each with the place of a case that held somewhere.
     """
 
@@ -51,7 +51,7 @@ class Draw:
     diverging: list[str] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
     integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)
-    values: dict[Expr, tuple[Value, set[str]]] = field(default_factory=dict)
+    values: dict[tuple[Expr, frozenset[tuple[str, int]]], tuple[Value, set[str]]] = field(default_factory=dict)
     met: set[tuple[Expr, int]] = field(default_factory=set)
 
     def source(self, kind: str, name: str) -> Source:

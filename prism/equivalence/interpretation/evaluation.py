@@ -81,10 +81,10 @@ class Evaluator(Letters):
         It is kept in the draw with the names that were looked up for it, and holds wherever none of these is bound,
         solved for or shifted: in the search for a root only what depends on the letter is worked out again.
         """
-        if scope.slopes or scope.indices:
+        if scope.slopes:
             return self._worked_out(node, scope)
-        draw = self.draw
-        kept = draw.values.get(node)
+        draw, key = self.draw, (node, scope.place)
+        kept = draw.values.get(key)
         if kept is not None:
             value, names = kept
             if _is_untouched(names, draw, scope):
@@ -94,7 +94,7 @@ class Evaluator(Letters):
         try:
             value = self._worked_out(node, scope)
             if kept is None and _is_untouched(self.met, draw, scope):
-                draw.values[node] = value, self.met
+                draw.values[key] = value, self.met
         finally:
             around |= self.met
             self.met = around

@@ -55,19 +55,22 @@ class Scope:
         values: of bound variables, by name; of derivatives too, where a formula differentiates by one.
         indices: whole numbers behind letters of indices.
         slopes: the infinitesimal by which all varying symbols vary, under a differential; 0 outside.
+        place: the indices with their numbers, as a key.
     """
 
     values: Mapping[str, Value] = field(default_factory=dict)
     indices: Mapping[str, int] = field(default_factory=dict)
     slopes: int = 0
+    place: frozenset[tuple[str, int]] = frozenset()
 
     def with_value(self, name: str, value: Value) -> Scope:
         """Return the scope in which one more letter has a value."""
-        return Scope({**self.values, name: value}, self.indices, self.slopes)
+        return Scope({**self.values, name: value}, self.indices, self.slopes, self.place)
 
     def with_index(self, letter: str, value: int) -> Scope:
         """Return the scope in which a letter stands for a whole number, as itself and in subscripts."""
-        return Scope({**self.values, letter: acb(value)}, {**self.indices, letter: value}, self.slopes)
+        indices = {**self.indices, letter: value}
+        return Scope({**self.values, letter: acb(value)}, indices, self.slopes, frozenset(indices.items()))
 
 
 class Letters:

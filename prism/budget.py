@@ -37,6 +37,7 @@ SOLUTION = 190_000_000  # a solution, beside its characters: what neither of the
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 120_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
 INTERPRETED = 100_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
+INTERPRETED_CELL = 40_000_000  # of one claim beside one node, so that the others of a solution are compared too
 DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
@@ -308,6 +309,12 @@ def may_begin_extra() -> bool:
     if account is None or account.has_extra is not None:
         return account is None or bool(account.has_extra)
     return account.allows_extra and 3 * account.spent < account.allowance
+
+
+def may_interpret() -> int:
+    """Return how many operations a pair may spend on what is beyond algebra: fewer in the cell of a solution."""
+    account = _current.get()
+    return INTERPRETED if account is None or account.has_extra is None else INTERPRETED_CELL
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism.engine.lowering import scalars  # noqa: E402
 from prism.equivalence.interpretation import decision  # noqa: E402
 from prism.equivalence.interpretation.evaluation import Evaluator  # noqa: E402
+from prism.equivalence.matching import match_within_budget  # noqa: E402
 from prism.equivalence.verdict import Verdict  # noqa: E402
 from prism.grading import match_matrix  # noqa: E402
 
@@ -65,11 +66,10 @@ def counting() -> Iterator[Counter[str]]:
 
     def decided(*args: Any) -> Verdict:
         """The verdict on a cell, which counts by its status and reason."""
-        verdict = match(*args)
+        verdict = match_within_budget(*args)
         counts[f"cells, {verdict.status}: {verdict.reason}"] += 1
         return verdict
 
-    match = match_matrix.match_within_budget
     with (
         mock.patch.object(Evaluator, "_worked_out", counted("values", Evaluator._worked_out)),
         mock.patch.object(decision, "_compare", counted("interpretations", decision._compare)),

@@ -76,7 +76,7 @@ SCRIPTS = (
     Script("equivalence_speed", "speed/equivalence.py"),
     Script("server", "speed/server.py"),  # tests start one too, and do not load it
     Script("bulk_speed", "speed/bulk.py"),
-    Script("beside_before", "speed/before.py"),  # checks out the tree before, and compiles its kernels
+    Script("beside_before", "speed/before.py", ("--every", "4")),  # checks out the tree before
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),
     Script("counts", "speed/counts.py"),  # tests hold them to those that are kept

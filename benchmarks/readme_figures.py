@@ -441,6 +441,25 @@ def everywhere() -> list[str]:
     ]
 
 
+def new_problems() -> list[str]:
+    """One response to each of many new problems, beside the tree before; nothing before it has been measured."""
+    if not is_measured("beside_before"):
+        return []
+    data = result("beside_before")
+    lines = []
+    for name in ("problems of display formulas", "drafted problems"):
+        found = data["result"][name]
+        ours, ratio = found["this tree"], found["ratios"]["tree before"]
+        beside = f"{ratio['mean']} times the rate of the tree before, p99 {ratio['p99']} times as fast"
+        lines.append(f"{ours['a_second']} on {name} ({found['responses']}; {beside})")
+    kinds = " and ".join(lines)
+    return [
+        f"One process grades, each to a new problem, {kinds} responses a processor second",
+        f"(one of {data['cores']} cores, {data['machine']}; {provenance(data)}).",
+        "",
+    ]
+
+
 def headline() -> list[str]:
     """Return the one table and the one line of README."""
     data, bulk_data, start = result("pairs"), result("bulk_speed"), result("start_up")
@@ -462,7 +481,8 @@ def headline() -> list[str]:
     return [
         *lines,
         "",
-        f"Two workers grade {run['rollouts_a_second']} model responses a second on 2 cores ({provenance(bulk_data)});",
+        *new_problems(),
+        f"Two workers grade {run['rollouts_a_second']} responses of groups a second ({provenance(bulk_data)});",
         f"a first `prism check` takes {check['median_s']:.1f} s ({provenance(start)}).",
     ]
 
@@ -473,7 +493,7 @@ SECTIONS = {
     "What is wrong with a formula, and drafts of problem files": (diagnoses, drafts),
     "Agreement of raters": (raters,),
     "Reading": (reading, extraction, parsing),
-    "Speed": (context_costs, speed, bulk, served, rewards, reports),
+    "Speed": (context_costs, speed, new_problems, bulk, served, rewards, reports),
     "What a run survives": (survival, everywhere),
 }
 

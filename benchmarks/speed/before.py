@@ -1,10 +1,11 @@
 r"""The same responses graded by this tree and by the tree before, and one answer of each read by math-verify.
 
-The responses are those of `robustness/same_grades.py`. A response is graded by this tree, then by the tree before, then
-its answer is compared with the gold one by math-verify with the settings of TRL's accuracy reward; then comes the next:
-each in a process of its own, so that what else the machine does slows all alike. Nothing is remembered between
-responses: each is new, and so is its problem. Times are processor seconds; PRISM compares all formulas with all nodes,
-math-verify reads one answer.
+The responses are those of `robustness/same_grades.py`, on drafted problems, and all of which `speed/counts.py` counts
+some, on problems of the display formulas of worked solutions. A response is graded by this tree, then by the tree
+before, then its answer is compared with the gold one by math-verify with the settings of TRL's accuracy reward; then
+comes the next: each in a process of its own, so that what else the machine does slows all alike. Nothing is
+remembered between responses: each is new, and so is its problem. Times are processor seconds; PRISM compares all
+formulas with all nodes, math-verify reads one answer.
 
     python benchmarks/speed/before.py [--base COMMIT] [--data FOLDER] [--every N] [--slice] [--json]
 """
@@ -16,7 +17,7 @@ import json
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,14 @@ from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.rivals.rewards import LIMIT, REWARDER, python_for  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, asked  # noqa: E402
 from benchmarks.robustness import same_grades  # noqa: E402
+from benchmarks.speed import counts  # noqa: E402
 from benchmarks.speed.clocks import figures  # noqa: E402
 
-BEFORE = "689e94d"  # the release whose rate is the one to beat
+BEFORE = "3e27225845ed8170caffab46800128b23669af15"  # the tree of 27 November, whose rate is the one to beat
 RIVAL = "math-verify as in TRL"
 GRADER = Path(__file__).with_name("tree_grader.py")
+Row = tuple[dict[str, Any], str, str]
+"""A problem, as the keys of its file, a response to it, and a gold answer."""
 SLICE = 40  # of a slice, only every so-manieth response
 
 
@@ -46,7 +50,7 @@ def grader(tree: Path) -> list[str]:
 
 
 def read_material(data: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Problems by id, and the rollouts whose problem has one."""
+    """Drafted problems by id, and the rollouts whose problem has one."""
     folder = same_grades.material(same_grades.BASE, data)
     assert folder is not None
     problems, rollouts = (
@@ -56,12 +60,34 @@ def read_material(data: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return {problem["id"]: problem for problem in problems}, rollouts
 
 
-def measure(data: Path, base: str, every: int) -> dict[str, Any]:
-    """All of them on every so-manieth response that has a gold answer, in turn."""
+def drafted(data: Path) -> Iterator[Row]:
+    """The problem, the response and a gold answer of each response of the fence; the problems are drafted."""
     problems, rollouts = read_material(data)
-    rows = [row for row in rollouts if row["gold"]][::every]
-    texts: list[Any] = [(problems[row["problem_id"]], [row["response"]]) for row in rows]
-    answers: list[Any] = [(problems[row["problem_id"]], row["response"], f"${row['gold'][-1]}$") for row in rows]
+    for row in rollouts:
+        if row["gold"]:
+            yield problems[row["problem_id"]], row["response"], row["gold"][-1]
+
+
+def of_display_formulas(data: Path) -> Iterator[Row]:
+    """The same of the further responses, on problems of the display formulas of their worked solutions."""
+    for problem, row in counts.problems_and_rows(data):
+        if row["gold"]:
+            yield problem, row["response"], row["gold"][-1]
+
+
+def measure(data: Path, base: str, every: int) -> dict[str, Any]:
+    """All of them on every so-manieth response of each material, in turn."""
+    found = {
+        name: _measured(list(rows(data))[::every], base)
+        for name, rows in (("drafted problems", drafted), ("problems of display formulas", of_display_formulas))
+    }
+    return {"base": base, "every": every, **found}
+
+
+def _measured(rows: Sequence[Row], base: str) -> dict[str, Any]:
+    """All of them on some responses, in turn."""
+    texts: list[Any] = [(problem, [response]) for problem, response, _ in rows]
+    answers: list[Any] = [(problem, response, f"${gold}$") for problem, response, gold in rows]
     said: dict[str, dict[str, str]] = {}
     running = {
         name: asked(grader(tree), texts, said.setdefault(name, {}), limit=LIMIT) for name, tree in trees(base).items()
@@ -73,7 +99,7 @@ def measure(data: Path, base: str, every: int) -> dict[str, Any]:
     found = {name: _table([turn[k] for turn in turns]) for k, name in enumerate(running)}
     ours = found["this tree"]
     return {
-        "base": base, "responses": len(rows), "versions": said, **found,
+        "responses": len(rows), "versions": said, **found,
         "ratios": {name: _ratios(ours, other) for name, other in found.items() if other is not ours},
     }  # fmt: skip
 

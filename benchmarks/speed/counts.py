@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -40,14 +41,14 @@ RESPONSES = 60
 MOST = 1.05  # times a kept count that is allowed
 
 
-def material(folder: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The problem of each response, as the keys of its file, and the response."""
+def problems_and_rows(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The problem of each response, as the keys of its file, and the row of the response, by the digest of its id."""
     rows = [json.loads(line) for line in (folder / FILE).read_text(encoding="utf-8").splitlines()]
     rows.sort(key=lambda row: hashlib.sha256(f"{row['id']} {row['model']}".encode()).hexdigest())
-    for row in rows[:RESPONSES]:
+    for row in rows:
         nodes = own_nodes(row, Counter(), Counter())
         if nodes:
-            yield problem_data(row, nodes), row["response"]
+            yield problem_data(row, nodes), row
 
 
 @contextmanager
@@ -81,7 +82,8 @@ def counting() -> Iterator[Counter[str]]:
 
 def measure(folder: Path) -> dict[str, int]:
     """Counts of grading all responses, each beside its problem, which is prepared before."""
-    found = [(prism.prepare(prism.load_problem(problem)), response) for problem, response in material(folder)]
+    fixed = islice(problems_and_rows(folder), RESPONSES)
+    found = [(prism.prepare(prism.load_problem(problem)), row["response"]) for problem, row in fixed]
     with counting() as counts:
         for prepared, response in found:
             prism.grade(prepared, response)

@@ -25,6 +25,7 @@ Value = Any
 """A `Fraction`, or an `arb` of python-flint; None where a value is undefined."""
 
 _MAX_BITS = 4096  # of an exact number; a longer one becomes a ball
+_MAX_EXPONENT = 16_384  # of 2, of a ball: beyond it, as e to the power of a power, a number has too many digits
 MAX_POWER = 64  # exponent up to which a power is multiplied out exactly
 _LEAST_PLAIN = -4  # power of ten of the leading digit, from which on a number is written without a power of ten
 _SAME = 10**-25  # relative difference below which two values that were computed on two ways are one
@@ -84,11 +85,13 @@ def as_ball(value: Value) -> Any:
 
 
 def _checked(value: Value) -> Value:
-    """Return a value, as a ball if it is a very long fraction; None if it is not finite."""
+    """Return a value, as a ball if it is a very long fraction; None if it is not finite, or beyond all sizes."""
     if isinstance(value, Fraction):
         is_long = value.numerator.bit_length() + value.denominator.bit_length() > _MAX_BITS
         return as_ball(value) if is_long else value
-    return value if value is not None and value.is_finite() else None
+    if value is None or not value.is_finite():
+        return None
+    return value if abs(value.mid().man_exp()[1]) < _MAX_EXPONENT else None
 
 
 def _arithmetic(exact: Callable[[Fraction, Fraction], Fraction], name: str) -> Callable[[list[Value]], Value]:

@@ -114,6 +114,13 @@ def test_texts_that_are_no_numbers(text: str) -> None:
     assert read_digits(text) is None
 
 
+def test_a_number_beyond_all_sizes_is_undefined() -> None:
+    with full_precision():
+        assert value_of("e^{10^{a}}", a="20") is None
+        assert value_of("e^{-10^{a}}", a="20") is None
+        assert value_of("e^{10^{a}}", a="2") is not None
+
+
 def test_only_operators_that_have_a_value_are_evaluated() -> None:
     assert not is_evaluated(parse(r"\int_0^1 x dx").members[0])
     assert not is_evaluated(Expr("const", name="i"))

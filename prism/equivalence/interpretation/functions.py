@@ -257,12 +257,12 @@ class UnknownFunction:
         total: jets.Jet = {}
         for amplitude, slopes, rates, turns, phase in self.terms:
             factor = jets.linear(amplitude, [amplitude * slope for slope in slopes], coordinates)
-            factor = jets.product(factor, jets.exponential(jets.linear(_ZERO, rates, coordinates), size))
+            factor = jets.product(factor, jets.exp_of(jets.linear(_ZERO, rates, coordinates), size))
             factor = jets.product(factor, jets.cosine(jets.linear(phase, turns, coordinates), size))
             total = jets.total(total, factor)
         for x in coordinates if self.falls else ():
             square = jets.product({0: acb(-self.falls)}, jets.product(x, x))
-            total = jets.product(total, jets.exponential(square, size))
+            total = jets.product(total, jets.exp_of(square, size))
         return total
 
     def derivative(self, x: Scalar, order: int) -> Scalar:

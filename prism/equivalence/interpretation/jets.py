@@ -70,7 +70,7 @@ def product(a: Jet, b: Jet) -> Jet:
     return found
 
 
-def exponential(jet: Jet, size: int) -> Jet:
+def exp_of(jet: Jet, size: int) -> Jet:
     """Return the exponential of a number with infinitesimals of so many bits: each coefficient by its lowest one."""
     found = {0: jet.get(0, _ZERO).exp()}
     for mask in range(1, 1 << size):

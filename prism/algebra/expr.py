@@ -310,12 +310,11 @@ def walk(root: Expr) -> Iterator[Expr]:
     """Return every node of an expression tree, parents before children, left to right, without recursion."""
     if root.size > _LARGE:
         budget.charge_steps(root.size)
-    below = root._below
-    if below is None:
-        below = tuple(_nodes_below(root))
-        if root.size <= _KEPT:
-            _set_below(root, below)
-    return chain((root,), below)
+    if root._below is None and root.size > _KEPT:
+        return chain((root,), _nodes_below(root))
+    if root._below is None:
+        _set_below(root, tuple(_nodes_below(root)))
+    return chain((root,), root._below or ())
 
 
 def _nodes_below(root: Expr) -> Iterator[Expr]:

@@ -25,7 +25,7 @@ Value = Any
 """A `Fraction`, or an `arb` of python-flint; None where a value is undefined."""
 
 _MAX_BITS = 4096  # of an exact number; a longer one becomes a ball
-_MAX_EXPONENT = 16_384  # of 2, of a ball: beyond it, as e to the power of a power, a number has too many digits
+_MAX_EXPONENT = 1_000_000  # of 2, of a ball: beyond it, as e to the power of a power, a number has too many digits
 MAX_POWER = 64  # exponent up to which a power is multiplied out exactly
 _LEAST_PLAIN = -4  # power of ten of the leading digit, from which on a number is written without a power of ten
 _SAME = 10**-25  # relative difference below which two values that were computed on two ways are one

@@ -137,7 +137,7 @@ def forget() -> None:
 
 
 PARTS = 8  # so that processes share the rows
-MOST = 1_000_000  # operations: what takes more, one row in twenty, is decided by interpretations, which use no kernels
+MOST = 5_000_000  # operations: what takes more, one row in twenty, is decided by interpretations, which use no kernels
 
 
 @pytest.mark.slow

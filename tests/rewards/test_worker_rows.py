@@ -27,6 +27,7 @@ from prism.rewards import Reward, TRLReward, VerifiersReward, VerifiersTaskRewar
 from prism.rewards.verl import compute_score, compute_score_batched
 from prism.rewards.worker_rows import RewardWorkers, sendable
 from prism.runs import workers
+from tests.grading.test_grading import forget
 
 BUCKET = resource("dags/bucket.toml")
 STUDENTS = [each.solution for each in prism.load_problem(BUCKET).students]
@@ -248,7 +249,6 @@ import json, os, sys
 sys.path[:] = {path!r}
 os.environ["PRISM_KERNELS"] = "interpreted"
 from prism.rewards import Reward
-from tests.grading.test_grading import forget
 SMALL = json.loads({small!r})
 reward = Reward(problems=[SMALL], workers=2)
 """

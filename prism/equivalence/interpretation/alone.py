@@ -105,7 +105,12 @@ class Alone:
 
     def moved(self, solved: Draw) -> Draw:
         """Return this interpretation with what another formula was solved for."""
-        return replace(self.draw, fixed=solved.fixed, shifts=solved.shifts, values=dict(self.draw.values))
+        return replace(self.copied_draw(), fixed=solved.fixed, shifts=solved.shifts)
+
+    def copied_draw(self) -> Draw:
+        """Return the interpretation to work in: what is added to it would make the next pair cheaper than the first."""
+        draw = self.draw
+        return replace(draw, values=dict(draw.values), drawn=dict(draw.drawn), integrals=dict(draw.integrals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +240,7 @@ def first_root(written: Formula, context: Context, shown: Shown, name: str, is_s
     if one is None:
         return None
     with precision(PRECISION):
-        draw = replace(one.draw, values=dict(one.draw.values))
+        draw = one.copied_draw()
         ways = [(start, False) for start in STARTS] + ([] if is_shift else [(STARTS[0], True)])
         for start, is_inverse in ways:
             try:

@@ -31,13 +31,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
-MATCHING = 120_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
-SELECTION = 45_000_000  # what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 190_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
+CELL = 60_000  # of each claim beside each node, in any case: 90 formulas beside 50 nodes are 4500 cells
+MATCHING = 40_000_000  # what cells cost beyond that: after it no further one is begun; a text of a hundred sums of sums
+SELECTION = 30_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
+SOLUTION = 120_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 120_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
 INTERPRETED = 100_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
-INTERPRETED_CELL = 40_000_000  # of one claim beside one node, so that the others of a solution are compared too
+INTERPRETED_CELL = 12_000_000  # of one claim beside one node, so that the others of a solution are compared too
 DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
@@ -119,6 +120,8 @@ class Account:
         spent: operations charged so far, at most the limit.
         is_exhausted: a charge went beyond the limit.
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
+        each: what each part may spend beside the allowance.
+        begun: what was spent when the last part was begun.
         allows_extra: dear parts may be begun, while a third of the allowance is not spent (see `may_begin_extra`).
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
@@ -130,8 +133,8 @@ class Account:
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "drawn", "has_extra", "is_cut", "is_exhausted", "limit", "own", "paid", "parts",
-        "results", "seen", "spent",
+        "allowance", "allows_extra", "begun", "drawn", "each", "has_extra", "is_cut", "is_exhausted", "limit", "own",
+        "paid", "parts", "results", "seen", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -140,6 +143,7 @@ class Account:
         self.spent = 0
         self.is_exhausted = False
         self.allowance = limit
+        self.each = self.begun = 0
         self.allows_extra = True
         self.has_extra: bool | None = None
         self.is_cut = False
@@ -150,9 +154,13 @@ class Account:
         self.parts: dict[int, Cost] = {}
         self.drawn: list[Cost] | None = None
 
-    def allow(self, operations: float, *, extra: bool = True) -> None:
-        """Set the allowance: parts of the work may be begun until `operations` more are spent; dear ones if `extra`."""
+    def allow(self, operations: float, *, each: int = 0, extra: bool = True) -> None:
+        """Set the allowance: parts of the work may be begun until `operations` more are spent; dear ones if `extra`.
+
+        Not counted are the first `each` operations of a part.
+        """
         self.allowance = self.spent + operations
+        self.begun, self.each = self.spent, each
         self.allows_extra = extra
         self.is_cut = False
 
@@ -297,7 +305,11 @@ def charge_steps(steps: int) -> None:
 def may_begin() -> bool:
     """True if the current account has not spent its allowance; else a part of the work is left out, and noted."""
     account = _current.get()
-    if account is None or account.spent < account.allowance:
+    if account is None:
+        return True
+    account.allowance += min(account.spent - account.begun, account.each)
+    account.begun = account.spent
+    if account.spent < account.allowance:
         return True
     account.is_cut = True
     return False

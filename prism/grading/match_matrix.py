@@ -229,12 +229,20 @@ def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMat
 def plain_pairs(task: MatchTask, claims: Iterable[Claim]) -> Iterator[_Pair]:
     """Yield (node, its first formula, claim as written) for all claims and nodes: the cells that every matrix needs.
 
-    The shortest claim comes first: where the operations do not suffice, most claims are compared.
+    Where the operations do not suffice, those are compared that may match: first claims with the symbols of the node,
+    and of them the shortest.
     """
-    for claim in sorted(claims, key=lambda claim: sum(member.size for member in claim.formula.members)):
-        for node in task.references:
-            wanted = node.formulas[0]
-            yield node, wanted, with_left_side(wanted, claim.formula, is_committed=claim.is_committed)
+    shortest = sorted(claims, key=lambda claim: sum(member.size for member in claim.formula.members))
+    pairs = [(claim, node) for claim in shortest for node in task.references]
+    for claim, node in sorted(pairs, key=_has_other_symbols):
+        wanted = node.formulas[0]
+        yield node, wanted, with_left_side(wanted, claim.formula, is_committed=claim.is_committed)
+
+
+def _has_other_symbols(pair: tuple[Claim, ReferenceNode]) -> bool:
+    """Return True unless a claim has the same symbols as the formula of a node."""
+    claim, node = pair
+    return traits_of(claim.formula).names != traits_of(node.formulas[0]).names
 
 
 # Rows. ------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import Formula, walk
 from prism.algebra.operators import OPS
-from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
+from prism.budget import CELL, CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import RANK, REASONS, Stage, Status
@@ -44,7 +44,6 @@ from prism.problem.worded_answers import stated_answers, text_answer
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make
 
-_MATCHING_SHARE, _SELECTION_SHARE = 0.6, 0.2  # of a lower budget than the default one; the last pair may cost more
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 _LONGEST_NAME = 200  # characters of a text that may be meant as the name of a file
 _ENDINGS = (".json", ".md", ".tex", ".txt")
@@ -106,7 +105,8 @@ def _grade_within_budget(
         references = (prepared, *prepared.alternatives)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters
-            account.limit = account.spent + len(references) * (SOLUTION + CHARACTER * n_read)
+            cells = sum(operations_of_cells(len(each.problem.nodes), len(extraction)) for each in references)
+            account.limit = account.spent + len(references) * (SOLUTION + CHARACTER * n_read) + cells
         if len(references) == 1:
             graded = _grade_extracted(prepared, extraction, account, sample_id=sample_id, thinking=thinking)
         else:
@@ -114,6 +114,16 @@ def _grade_within_budget(
     if account.is_exhausted:
         graded = _ungraded(prepared, extraction, sample_id=sample_id, thinking=thinking)
     return replace(graded, cost=account.spent)
+
+
+def _cap(n_nodes: int) -> int:
+    """Return how many distinct formulas of a solution count."""
+    return BASE_FORMULAS + FORMULAS_PER_NODE * n_nodes
+
+
+def operations_of_cells(n_nodes: int, n_formulas: int) -> int:
+    """Return what a solution may spend on each of its formulas beside each node, in matching and in selecting."""
+    return 2 * CELL * min(n_formulas, _cap(n_nodes)) * n_nodes
 
 
 def _grade_by_each(
@@ -201,20 +211,21 @@ def _grade_extracted(
     )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
 
-    cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
+    cap = _cap(len(prepared.problem.nodes))
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
-    left = account.limit - account.spent
-    to_match, to_select = min(MATCHING, _MATCHING_SHARE * left), min(SELECTION, _SELECTION_SHARE * left)
-    until = account.spent + to_match + to_select
-    account.allow(to_match)
+    full = SOLUTION + operations_of_cells(len(prepared.problem.nodes), len(formulas))
+    part = min(1.0, (account.limit - account.spent) / full)  # of a lower budget than the default one
+    to_select, each = part * SELECTION, int(part * CELL)
+    account.allow(part * MATCHING, each=each)
     begin_step(Step.MATCHING)
     matrix = build_match_matrix(prepared.task, _claims_of(counted))  # match
     incidents += matrix.incidents
     is_complete = not account.is_cut
 
     begin_step(Step.SELECTING)
-    account.allow(max(until - account.spent, to_select), extra=False)  # with what the matching has left
+    left = max(account.allowance - account.spent, 0)  # of the matching
+    account.allow(left + to_select, each=each, extra=False)
     selection = _selected(prepared, located, rows, matrix, incidents)  # select
     if account.is_cut:  # what was not asked may be what contradicts a match
         selection = {order: dict.fromkeys(nodes, WithheldReason.TOO_LARGE) for order, nodes in selection.items()}

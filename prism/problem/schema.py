@@ -58,7 +58,7 @@ from prism.problem.source import (
     eaten_backslash,
     first_and_count,
     formulas_length,
-    n_references,
+    node_counts,
     read_source,
     statement_length,
     with_macros,
@@ -304,7 +304,7 @@ def load_problem(
         read = with_macros(read, macros)
     if read.data is not None:
         limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
-        limit *= n_references(read.data)  # each reads the statement anew
+        limit *= len(node_counts(read.data))  # each reads the statement anew
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
             images = read_images(data, read.folder or folder, found)

@@ -215,9 +215,15 @@ def alternatives_of(data: Table) -> list[Table]:
     return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
 
 
-def n_references(data: Table) -> int:
-    """Return the number of reference DAGs of a problem: its own and its alternatives."""
-    return 1 + len(alternatives_of(data))
+def node_counts(data: Table) -> tuple[int, ...]:
+    """Return the number of nodes of each reference DAG of a problem: of its own and of its alternatives."""
+    return tuple(sum(_entries(each, key) for key in NODE_LISTS) for each in (data, *alternatives_of(data)))
+
+
+def _entries(data: Table, key: str) -> int:
+    """Return the number of entries of a list or table of a problem."""
+    value = data.get(key)
+    return len(value) if isinstance(value, list | tuple | Mapping) else 0
 
 
 def _length(value: object) -> int:

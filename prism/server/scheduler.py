@@ -27,6 +27,7 @@ from functools import partial
 from typing import Any
 
 from prism.budget import CHARACTER, SOLUTION
+from prism.grading.pipeline import operations_of_cells
 from prism.problem.schema import Problem
 from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout
@@ -42,6 +43,7 @@ _MEMORY = 16  # solutions over which the mean of these is taken
 _FEW = 8  # solutions of a request that is not to wait for the end of others' dear ones
 _KEPT_DEADLY = 1024  # digests of texts that have killed a worker, which do not stand beside the others again
 _DEAR_REQUESTS = 0.5  # share of the places for requests that those with a dear solution may hold
+_SHORTEST_FORMULA = 4  # characters, with what divides it from the next one
 _SPEED = 100_000_000  # operations that a worker does in a second, for `Retry-After`
 _LONGEST_RETRY = 60  # seconds that `Retry-After` says at most
 
@@ -92,9 +94,16 @@ def processes(workers: int) -> int:
     return workers and workers + 1
 
 
-def most_operations(n_character: int, budget: int | None, n_reference: int = 1) -> int:
-    """Return the operations that a solution may cost by so many reference DAGs, known before it is read."""
-    bound = n_reference * (SOLUTION + CHARACTER * n_character)
+def most_operations(n_character: int, budget: int | None, n_nodes: Sequence[int] = (0,)) -> int:
+    """Return the operations that a solution may cost, known before it is read.
+
+    Args:
+        n_character: of the solution.
+        budget: of the request; None for the default one.
+        n_nodes: of each reference DAG.
+    """
+    n_formulas = n_character // _SHORTEST_FORMULA
+    bound = sum(SOLUTION + CHARACTER * n_character + operations_of_cells(n, n_formulas) for n in n_nodes)
     return bound if budget is None else min(bound, budget)
 
 

@@ -29,7 +29,7 @@ from prism.grading.scoring import Scoring, scalars, score_by
 from prism.inputs import did_you_mean
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
-from prism.problem.source import PlainProblem, n_references
+from prism.problem.source import PlainProblem, node_counts
 from prism.rewards.reward import Rewarded
 from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
@@ -224,7 +224,7 @@ class GradingService:
             Piece(
                 request, problem, Rollout(problem.id, item.solution, item.sample_id or "1"),
                 problem.sha256.encode() + known.digest,
-                most_operations(known.n_character, item.budget, _n_references(problem)), item.budget,
+                most_operations(known.n_character, item.budget, _node_counts(problem)), item.budget,
                 loop.create_future(),
             )
             for problem, item, known in usable
@@ -286,9 +286,11 @@ class GradingService:
         return found
 
 
-def _n_references(problem: Listed) -> int:
-    """Return the number of reference DAGs of a problem, its own and its alternatives."""
-    return n_references(problem.data or {}) if isinstance(problem, PlainProblem) else 1 + len(problem.alternatives)
+def _node_counts(problem: Listed) -> tuple[int, ...]:
+    """Return the number of nodes of each reference DAG of a problem."""
+    if isinstance(problem, PlainProblem):
+        return node_counts(problem.data or {})
+    return tuple(len(each.nodes) for each in (problem, *problem.alternatives))
 
 
 def _bad_reference(error: PrismError) -> Rewarded:

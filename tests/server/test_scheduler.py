@@ -366,6 +366,7 @@ def test_the_bound_of_a_solution() -> None:
     assert most_operations(0, None) == budget.SOLUTION
     assert most_operations(10, None) == budget.SOLUTION + 10 * budget.CHARACTER
     assert most_operations(10, 5) == 5
+    assert most_operations(400, None, (3,)) == most_operations(400, None) + 2 * budget.CELL * 50 * 3  # its cap
 
 
 def test_a_worker_goes_on_with_the_problem_that_it_was_at() -> None:

@@ -32,13 +32,14 @@ T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 CELL = 60_000  # of each claim beside each node, in any case: 90 formulas beside 50 nodes are 4500 cells
-MATCHING = 40_000_000  # what cells cost beyond that: after it no further one is begun; a text of a hundred sums of sums
+MATCHING = 80_000_000  # what cells cost beyond that: after it no further one is begun; a text of a hundred sums of sums
 SELECTION = 30_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 120_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
+SOLUTION = 160_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 120_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
 INTERPRETED = 100_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
-INTERPRETED_CELL = 12_000_000  # of one claim beside one node, so that the others of a solution are compared too
+PAIR_OF_SOLUTION = 20_000_000  # of one claim beside one node, so that the others of a solution are compared too
+INTERPRETED_OF_SOLUTION = 12_000_000  # of it, what is beyond algebra
 DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
@@ -202,7 +203,9 @@ class Account:
         has_kernels = bool(args) and type(args[-1]) is ModuleType  # which make no difference to the price
         cost = Cost((build, args[:-1]) if has_kernels else key, 0, ())
         if (known := self.paid.get(cost)) is not None:  # paid for, and forgotten since
-            return _within(Account(math.inf, self), build, args), known
+            again = Account(math.inf, self)
+            again.has_extra = self.has_extra
+            return _within(again, build, args), known
         own, parts = self.own, self.parts
         self.own, self.parts = 0, {}
         try:
@@ -323,10 +326,20 @@ def may_begin_extra() -> bool:
     return account.allows_extra and 3 * account.spent < account.allowance
 
 
-def may_interpret() -> int:
-    """Return how many operations a pair may spend on what is beyond algebra: fewer in the cell of a solution."""
+def most_of_pair() -> int:
+    """Return how many operations a pair may spend: fewer as one of many in a solution."""
+    return PAIR_OF_SOLUTION if _is_of_solution() else PAIR
+
+
+def most_interpreted() -> int:
+    """Return how many of these may be spent on what is beyond algebra."""
+    return INTERPRETED_OF_SOLUTION if _is_of_solution() else INTERPRETED
+
+
+def _is_of_solution() -> bool:
+    """Return True within a pair of a claim and a node."""
     account = _current.get()
-    return INTERPRETED if account is None or account.has_extra is None else INTERPRETED_CELL
+    return account is not None and account.has_extra is not None
 
 
 @contextmanager

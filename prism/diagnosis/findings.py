@@ -60,6 +60,7 @@ from prism.algebra.expr import (
     traits_of,
 )
 from prism.budget import (
+    CELL,
     CONSEQUENCES,
     DIAGNOSED_FORMULA,
     DIAGNOSED_NODE,
@@ -203,7 +204,7 @@ def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
         raise PrismError(f"diagnosis: the grade is of problem {grade.problem_id}, not of {prepared.problem.id}")
     prepared = in_alternative(prepared, grade.alternative)
     with share(math.inf) as account:
-        account.allow(MATCHING)
+        account.allow(MATCHING, each=CELL)
         read = read_formulas(prepared, grade)
         is_cut = account.is_cut
         account.allow(max(DIAGNOSIS - account.spent, LOCATING), extra=False)

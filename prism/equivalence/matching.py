@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from prism.algebra.alternatives import has_several_values
 from prism.algebra.expr import Expr, Formula, substituted, symbols, symbols_of, traits_of, walk
-from prism.budget import PAIR, limited, share
+from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
@@ -46,7 +46,7 @@ _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
 _NONE = None, None
 _REGIONS = frozenset(("system", "alternatives", "statement", "inequality", "chain"))  # kinds that may state a region
-_TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail=f"more than {PAIR} operations")
+_TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail="more operations than one pair of formulas may cost")
 
 
 def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping[str, object] | None = None) -> Verdict:
@@ -96,7 +96,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
 
 def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
     """Match a pair, as `match` does, within the operations of one pair; `too_large` if they do not suffice."""
-    with limited(PAIR) as work:
+    with limited(most_of_pair()) as work:
         verdict = match(reference, claim, context, spec)
     return _TOO_LARGE if work.is_exhausted else verdict
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, spell, symbols, symbols_of
-from prism.budget import CHARACTER, CONSEQUENCES, MATCHING, share
+from prism.budget import CHARACTER, CONSEQUENCES, SOLUTION, share
 from prism.diagnosis.consequences import combine_formulas, is_symbolic_equation, matches_any
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import is_tautology
@@ -126,7 +126,7 @@ def pair_steps(
         question: its symbols are known to both.
         graded: by the problem file, where there is one.
     """
-    limit = MATCHING + CHARACTER * (len(gold.text) + len(predicted.text) + len(question))
+    limit = SOLUTION + CHARACTER * (len(gold.text) + len(predicted.text) + len(question))
     with share(limit):
         return _pairs_within_budget(gold, predicted, tolerance, question, graded)
     is_open = StepPair(Meeting.OPEN)

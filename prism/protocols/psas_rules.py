@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula, number
-from prism.budget import MATCHING, share
+from prism.budget import CELL, MATCHING, share
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
 from prism.equivalence.verdict import Status
@@ -117,7 +117,7 @@ def _open_nodes(
     context = prepared.problem.context
     table = CellTable(prepared.task)
     with share(math.inf) as account:
-        account.allow(MATCHING)
+        account.allow(MATCHING, each=CELL)
         for item in grade.formulas:
             if item.status not in ("undecided", "different", "withheld") or item.kind == "text":
                 continue

@@ -377,7 +377,7 @@ def test_the_order_and_the_numbering_of_steps_change_no_score(
 
 
 def test_traces_that_cost_too_much_leave_their_formulas_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prism.protocols.engtrace_formulas.MATCHING", 0)
+    monkeypatch.setattr("prism.protocols.engtrace_formulas.SOLUTION", 0)
     monkeypatch.setattr("prism.protocols.engtrace_formulas.CHARACTER", 1)
     row = scored(GOLD)
     assert bounds(row) == (None, 0, 1)

@@ -1,9 +1,9 @@
 """The account of cost: what one solution, formula or pair of formulas may spend, counted in operations.
 
-One operation is one kernel operation, about ten nanoseconds compiled; a step in Python is charged as STEP of them. Work
-is charged to the current account before it is done. An account pays once for each result that is `remembered`, and pays
-the same whether it is worked out now or known from elsewhere. So a cost is a function of the problem and the text
-alone: not of batch, order, threads or caches.
+One operation is one kernel operation, ten to twenty-five nanoseconds compiled; a step in Python is charged as STEP of
+them. Work is charged to the current account before it is done. An account pays once for each result that is
+`remembered`, and pays the same whether it is worked out now or known from elsewhere. So a cost is a function of the
+problem and the text alone: not of batch, order, threads or caches.
 
 A `share` is an account within an account. What it spends counts for the surrounding one too; when it is exhausted, its
 part of the work ends as `too_large`, and the rest goes on. A `limited` block is a share that asks for nothing more.

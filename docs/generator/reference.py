@@ -314,7 +314,7 @@ def limits() -> str:
     parts = [
         """Limits count operations and sizes, never seconds, so a verdict does not depend on the machine. Each is a
         named constant in the module that enforces it. Those of `prism.budget` are in operations, of which one is
-        about ten nanoseconds of one core; [Determinism and budgets](../explanation/budgets.md) says what is
+        ten to twenty-five nanoseconds of one core; [Determinism and budgets](../explanation/budgets.md) says what is
         counted.""",
     ]
     for folder in sorted(by_folder, key=lambda name: (name != "budget", name)):

@@ -244,11 +244,13 @@ def first_root(written: Formula, context: Context, shown: Shown, name: str, is_s
         ways = [(start, False) for start in STARTS] + ([] if is_shift else [(STARTS[0], True)])
         for start, is_inverse in ways:
             try:
-                found = root_of(draw, one.formula, name, start, is_shift=is_shift, is_inverse=is_inverse)
+                found, is_only = root_of(draw, one.formula, name, start, is_shift=is_shift, is_inverse=is_inverse)
             except _FAILURES:
                 continue
             if found is not None:
                 return found.shifts[name] if is_shift else found.fixed[name]  # type: ignore[return-value]
+            if is_only:
+                break
     return None
 
 

@@ -151,7 +151,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     except Unvalued as reason:
         return Outcome(None, str(reason))
     agreed, vanished, why, has_converged = 0, 0, "no value", False
-    known: dict[int, dict[tuple[Expr, ...], Value]] = {}
+    known: dict[int, Draw] = {}
     met: set[tuple[Expr, int]] = set()
     wanted = _draws_wanted(a, b)
     is_of_numbers = not (signature.functions or signature.tensors or signature.fields or signature.matrices)
@@ -163,7 +163,8 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     for number in range(2 * max(wanted, least)):
         try:
             draw, same = _drawn_and_compared(number, signature, a, b)
-            known[number] = {} if draw.sizes else draw.integrals
+            if not draw.sizes:
+                known[number] = draw
         except Unvalued as reason:
             why = str(reason)
             if _only_one_has_limit(Draw(number, signature), a, b):
@@ -272,23 +273,23 @@ def _compare_orders(a: Formula, b: Formula, signature: Signature) -> Outcome:
         return Outcome(None, str(reason))
 
 
-def _at_other_sizes(
-    a: Formula, b: Formula, signature: Signature, known: Mapping[int, Mapping[tuple[Expr, ...], Value]]
-) -> Outcome:
+def _at_other_sizes(a: Formula, b: Formula, signature: Signature, known: Mapping[int, Draw]) -> Outcome:
     """Return if two formulas that agree at ordinary sizes of their letters agree at those that their numbers need.
 
     Args:
-        known: values of integrals in the draws at ordinary sizes; those without the letter have them at others too.
+        known: the draws at ordinary sizes; integrals without the letter have their values at others too.
     """
     try:
         sizes = sizes_of(a, b)
     except TooManySizes:
         return Outcome(None, "too many numbers out of the ordinary")
     names = sorted(symbols(*a.members, *b.members)) if sizes else []
+    letters = symbols(*a.members, *b.members)
+    is_wider = 0 not in known or known[0].has_size_of(letters)
     for size in _WIDER:
-        wider = Draw(0, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), size))
+        wider = Draw(0, signature, sizes=dict.fromkeys(letters, size))
         with suppress(Unvalued, ArithmeticError, ValueError):
-            if _only_one_has_limit(wider, a, b) or _same_in(wider, a, b) is False:
+            if _only_one_has_limit(wider, a, b) or (is_wider and _same_in(wider, a, b) is False):
                 return Outcome(None, "at another size")
     n_vanished = 0
     for name, size, number in product(names, sizes, range(2)):
@@ -302,7 +303,8 @@ def _at_other_sizes(
             fixed = {name: acb(size * _ON_EITHER_SIDE[number])}
         try:
             draw = Draw(number, signature, fixed=fixed, sizes={name: size})
-            draw.integrals.update(_without(known.get(number, {}), name, signature))
+            if number in known:
+                draw.integrals.update(_without(known[number].integrals, name, signature))
             same = _same_in(draw, a, b)
         except (Unvalued, ZeroDivisionError, ValueError, OverflowError) as error:
             return Outcome(None, f"at another size: {error}")
@@ -572,14 +574,14 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
             break  # each step of a search would cost an integral
         roots: list[Draw] = []
         for start in STARTS:
-            found = root_of(draw, a, name, start, is_shift=is_shift)
+            found, is_only = root_of(draw, a, name, start, is_shift=is_shift)
             if found is not None and not any(_is_same_root(found, other, name) for other in roots):
                 roots.append(found)
                 n_found += 1
                 yield found
-            if found is not None and is_shift:
+            if is_only or (found is not None and is_shift):
                 break
-        inverse = None if roots or is_shift else root_of(draw, a, name, STARTS[0], is_inverse=True)
+        inverse = None if roots or is_shift else root_of(draw, a, name, STARTS[0], is_inverse=True)[0]
         if inverse is not None:
             n_found += 1
             yield inverse

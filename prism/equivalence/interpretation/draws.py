@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from flint import acb
@@ -21,6 +21,7 @@ TEST = "#test"
 EQUAL = 2  # of four draws, the one in which all whole numbers are the same
 DIMENSIONS = (3, 4, 3, 4)  # of matrices
 STATES = (5, 7, 5, 7)  # of operators
+_OF_SIZE = ("positive", "real", "complex")  # kinds of numbers that are larger at a larger size of their letter
 _NUMBER = 500  # operations of a number that is drawn
 
 
@@ -79,6 +80,10 @@ class Draw:
             found = self.drawn[key] = self._draw_number(name, kind)
         assert isinstance(found, acb)
         return found
+
+    def has_size_of(self, names: Container[str]) -> bool:
+        """Return True if a number that was drawn for one of some names would be another one at another size of it."""
+        return any(name in names and kind in _OF_SIZE for name, kind in self.drawn)
 
     def _draw_number(self, name: str, kind: str) -> acb:
         """Draw a number of a kind."""

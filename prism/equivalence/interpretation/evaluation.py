@@ -475,7 +475,7 @@ def _nabla(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     if node.name == "laplace":
         total: Value | None = None
         for k in range(3):
-            second = evaluator.gradient(lambda inner, k=k: evaluator.gradient(field, inner)[k], scope)[k]  # type: ignore[misc]
+            second = evaluator.slope_along(k, lambda inner, k=k: evaluator.slope_along(k, field, inner), scope)  # type: ignore[misc]
             total = second if total is None else add(total, second)
         assert total is not None
         return total

@@ -455,6 +455,12 @@ class Letters:
             found.append(total)
         return found
 
+    def slope_along(self, k: int, value: Callable[[Scope], Value], scope: Scope) -> Value:
+        """Return the derivative of a value by x, y or z, without those by the others where they are not needed."""
+        if self.signature.system == "cartesian":
+            return self.along(self.coordinates()[k], scope, value)
+        return self.gradient(value, scope)[k]
+
     # Indices. -------------------------------------------------------------------------------------------------------
 
     def _indexed(self, name: str, scope: Scope) -> Value | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from flint import acb, arb
@@ -101,12 +102,12 @@ def nearby(solved: Draw, draw: Draw) -> Draw:
 
 def root_of(
     draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool = False, is_inverse: bool = False
-) -> Draw | None:
+) -> tuple[Draw | None, bool]:
     """Return an interpretation with a value of one letter, or a multiple of a function, that solves an equation.
 
     The reciprocal of the letter is searched for if `is_inverse`.
 
-    None if it is no number's equation, or no root is found by the secant method.
+    None if it is no number's equation, or no root is found by the secant method. Also return True if it has no other.
     """
 
     def moved(value: Scalar) -> Draw:
@@ -121,26 +122,60 @@ def root_of(
         return scalar(found), scale
 
     try:
-        x, y = map(acb, start)
-        (fx, one), (fy, two) = residual(x), residual(y)
-        scale, steepness = one + two, 0.0
-        for _ in range(_ROOT_STEPS):
-            slope = plain(fy) - plain(fx)
-            if slope.contains(0):
-                break
-            steepness = float((slope / (y - x)).mid().abs_upper())
-            x, y = y, (y - plain(fy) * (y - x) / slope).mid()
-            fx = fy
-            fy, _ = residual(y)
-            if float(plain(fy).mid().abs_upper()) <= max(_EXACT * scale, float(plain(fy).rad())):
-                break
+        y, missed, scale, steepness, is_only = _searched(residual, start)
     except (Unvalued, ZeroDivisionError):
-        return None
-    missed = float(plain(fy).abs_upper())
+        return None, False
     if not missed < _ROOT_LEVEL * scale or not steepness:
-        return None
+        return None, False
     is_real = float(abs(y.imag.mid())) < 1e-9 * (1 + float(abs(y.real.mid())))
     is_usable = (is_real or draw.signature.notation.is_complex) and float(y.mid().abs_upper()) > 1e-12
     apart = 2 * missed / steepness  # how far the true root may be
     within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
-    return moved(within) if is_usable else None
+    return moved(within) if is_usable else None, is_only
+
+
+def _searched(
+    residual: Callable[[Scalar], tuple[Scalar, float]], start: tuple[float, float]
+) -> tuple[acb, float, float, float, bool]:
+    """Return where the secant method ends, what is missed there, the scale, the steepness, and if no other root exists.
+
+    It is in what is linear, of which two values give the root, and in a quotient of such, of which three do.
+    """
+    x, y = map(acb, start)
+    (fx, one), (fy, two) = ((plain(value), scale) for value, scale in map(residual, (x, y)))
+    scale, steepness, is_only = one + two, 0.0, False
+    for k in range(_ROOT_STEPS):
+        slope = fy - fx
+        if slope.contains(0):
+            break
+        steepness = float((slope / (y - x)).mid().abs_upper())
+        before, x, y = (x, fx), y, (y - fy * (y - x) / slope).mid()
+        fx, fy = fy, plain(residual(y)[0])
+        if _is_root(fy, scale):
+            is_only = not k
+            break
+        if k:
+            continue
+        with suppress(Unvalued, ZeroDivisionError):
+            z = _root_of_quotient(before, (x, fx), (y, fy))
+            fz = plain(residual(z)[0])
+            if _is_root(fz, scale):
+                steepness = float(((fz - fy) / (z - y)).mid().abs_upper())
+                y, fy, is_only = z, fz, True
+                break
+    return y, float(fy.abs_upper()), scale, steepness, is_only
+
+
+def _is_root(residual: acb, scale: float) -> bool:
+    """Return True for a residual that is not improved further."""
+    return float(residual.mid().abs_upper()) <= max(_EXACT * scale, float(residual.rad()))
+
+
+def _root_of_quotient(*known: tuple[acb, acb]) -> acb:
+    """Return the root of the quotient of two linear functions that has three values at three points."""
+    (x, fx), (y, fy), (z, fz) = known
+    one, two = x - z, y - z
+    below = (fy - fz) * fx * one - (fx - fz) * fy * two
+    if below.contains(0):
+        raise ZeroDivisionError
+    return (z - fz * one * two * (fx - fy) / below).mid()

@@ -1,4 +1,8 @@
-"""Quadrature on balls with an error estimate: the double-exponential rules of Takahasi and Mori (1974)."""
+"""Quadrature on balls with an error estimate: the double-exponential rules of Takahasi and Mori (1974).
+
+Between finite limits a rule of Fejer (1933) is tried before, which needs fewer nodes where a function is analytic at
+the limits too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ _STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)  # of its refinements
 _NOTHING = 1e-30  # size of a part that is none
 _QUADRATIC = 1e-5  # relative distance of two steps from which on the error is that distance squared
 _GOOD = 1e-13  # relative error at which a rule is not refined further
+_VOID = 1e-300  # error at which it is not either: all parts are 0
+_COUNTS = (8, 16, 32)  # of the rules of Fejer, each of which has the nodes of those before
+_HOPEFUL = 1e-6  # relative error of the second one up to which the third one may be accurate
 
 _DIRECTIONS = ((9, 11), (14, 16))  # polar angles and azimuths of two rules over the sphere
 
@@ -44,17 +51,18 @@ def between(at: Integrand, start: Scalar, end: Scalar) -> Scalar:
         """Return the weighted integrand at a share of the width from the nearer end."""
         return weight * at(end - width * share if is_low.is_zero() else start + width * share)
 
-    return width * _refined(lambda step, is_new: [term(*node) for node in _nodes("finite", step, is_new)])
+    smooth = _of_smooth(lambda share: at(start + width * share))
+    return width * (_refined("finite", term) if smooth is None else smooth)
 
 
 def on_half_line(at: Integrand, start: Scalar) -> Scalar:
     """Return the integral from a number to infinity."""
-    return _refined(lambda step, is_new: [w * at(start + x) for x, w in _nodes("half", step, is_new)], first=1)
+    return _refined("half", lambda x, weight: weight * at(start + x), first=1)
 
 
 def on_line(at: Integrand) -> Scalar:
     """Return the integral from minus to plus infinity."""
-    return _refined(lambda step, is_new: [w * at(x) for x, w in _nodes("whole", step, is_new)], first=1)
+    return _refined("whole", lambda x, weight: weight * at(x), first=1)
 
 
 def over_directions(at: Callable[[acb, acb], Scalar]) -> Scalar:
@@ -84,6 +92,45 @@ def over_directions(at: Callable[[acb, acb], Scalar]) -> Scalar:
         return acb(arb(fine.real.mid(), error), arb(fine.imag.mid(), error))
 
     return by_parts(terms, with_error)
+
+
+def _of_smooth(at: Integrand) -> Scalar | None:
+    """Return the integral from 0 to 1 by a rule of Fejer; None where those of more nodes do not settle soon."""
+    values: list[Scalar] = []
+    for count in _COUNTS:
+        before, rule = values, _fejer(count)
+        is_first = not before
+        values = [at(share) if is_first or k % 2 == 0 else before[k // 2] for k, (share, _) in enumerate(rule)]
+        if is_first:
+            continue
+        found = by_parts(values, lambda parts, n=count: _by_two_rules(parts, n))  # type: ignore[misc]
+        if _is_good(found):
+            return found
+        if not _is_good(found, _HOPEFUL):
+            break
+    return None
+
+
+def _by_two_rules(values: list[acb], count: int) -> acb:
+    """Return a sum by the rule of Fejer of a count, with ten times its distance to that of half the count as error."""
+    parts = [weight * value for value, (_, weight) in zip(values, _fejer(count), strict=True)]
+    coarse = [weight * value for value, (_, weight) in zip(values[1::2], _fejer(count // 2), strict=True)]
+    now = sum(parts, acb(0))
+    if not now.is_finite():
+        return now
+    error = 10 * plain_size(now - sum(coarse, acb(0))) + 1e-15 * sum(map(plain_size, parts)) + float(now.rad())
+    return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
+
+
+@cache
+def _fejer(count: int) -> tuple[tuple[acb, acb], ...]:
+    """Return the nodes of the second rule of Fejer from 0 to 1, each with its weight."""
+    found = []
+    for k in range(1, count):
+        angle = math.pi * k / count
+        waves = sum(math.sin((2 * j - 1) * angle) / (2 * j - 1) for j in range(1, count // 2 + 1))
+        found.append((acb(math.sin(angle / 2) ** 2), acb(2 * math.sin(angle) * waves / count)))
+    return tuple(found)
 
 
 @cache
@@ -116,18 +163,22 @@ def _node(kind: str, t: float) -> tuple[acb, ...]:
     return acb(math.sinh(u)), acb(du * math.cosh(u))
 
 
-def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Scalar:
+def _refined(kind: str, term: Callable[..., Scalar], first: int = 0) -> Scalar:
     """Return the sum of the parts of a rule, refined until its error is small.
 
     Args:
-        parts: weighted integrands at the nodes of a step, or at those that are new at it.
+        kind: of the rule, see `_nodes`.
+        term: gives the weighted integrand at a node.
         first: which of the steps is the first.
     """
-    coarse = parts(_STEPS[first], False)
+    coarse = [term(*node) for node in _nodes(kind, _STEPS[first], False)]
     total: Scalar = acb(0)
     last = len(coarse) - 1
+    low, high = _inside(coarse)
     for step in _STEPS[first + 1 :]:
-        fine = parts(step, True)
+        every = _nodes(kind, step, True)
+        per = len(every) // last
+        fine = [term(*node) for node in every[low * per : high * per]]
         n_coarse = len(coarse)
         coarse = coarse + fine
 
@@ -139,6 +190,16 @@ def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Sc
         if _is_good(total):
             break
     return total
+
+
+def _inside(parts: list[Scalar]) -> tuple[int, int]:
+    """Return between which two nodes of a rule its parts are more than nothing: there it is refined."""
+    if any(isinstance(part, Dual) for part in parts):
+        return 0, len(parts) - 1
+    sizes = [plain_size(plain(part)) for part in parts]
+    least = _NOTHING * max(sizes)
+    inside = [k for k, size in enumerate(sizes) if not size <= least] or range(len(sizes))
+    return max(inside[0] - 1, 0), min(inside[-1] + 1, len(sizes) - 1)
 
 
 def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_open_ended: bool) -> acb:
@@ -162,8 +223,8 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_op
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
 
 
-def _is_good(x: Scalar) -> bool:
+def _is_good(x: Scalar, level: float = _GOOD) -> bool:
     """Return True if a number and its slopes are accurate."""
     if isinstance(x, Dual):
-        return _is_good(x.value) and _is_good(x.slope)
-    return float(x.rad()) <= _GOOD * plain_size(x)
+        return _is_good(x.value, level) and _is_good(x.slope, level)
+    return float(x.rad()) <= max(level * plain_size(x), _VOID)

@@ -110,7 +110,13 @@ class Alone:
     def copied_draw(self) -> Draw:
         """Return the interpretation to work in: what is added to it would make the next pair cheaper than the first."""
         draw = self.draw
-        return replace(draw, values=dict(draw.values), drawn=dict(draw.drawn), integrals=dict(draw.integrals))
+        return replace(
+            draw,
+            values=dict(draw.values),
+            drawn=dict(draw.drawn),
+            integrals=dict(draw.integrals),
+            conditions=dict(draw.conditions),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
-from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.lines import Line, has_waves
 from prism.equivalence.interpretation.names import STEPS, has_choice
@@ -478,7 +477,7 @@ def _value(line: Line, course: Course, x: float, *, is_whole: bool) -> Value | N
         return None
     scope = Scope().with_index(line.name, int(x)) if is_whole else Scope().with_value(line.name, acb(x))
     try:
-        return Evaluator(line.draw).value(course.body, scope)
+        return line.evaluator.value(course.body, scope)
     except NoCase:
         return None
     except DividesByZero:

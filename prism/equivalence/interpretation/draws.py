@@ -10,6 +10,7 @@ from flint import acb
 from prism.algebra.expr import Expr
 from prism.budget import charge
 from prism.equivalence.interpretation.functions import UnknownFunction, draw_function
+from prism.equivalence.interpretation.predicates import Predicate
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Table, Value
@@ -23,6 +24,7 @@ DIMENSIONS = (3, 4, 3, 4)  # of matrices
 STATES = (5, 7, 5, 7)  # of operators
 _OF_SIZE = ("positive", "real", "complex")  # kinds of numbers that are larger at a larger size of their letter
 _NUMBER = 500  # operations of a number that is drawn
+_DRAW = 600  # of a draw, as at each step of the search for a root, with the sizes that are compared there
 
 
 @dataclass
@@ -40,6 +42,7 @@ class Draw:
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
         values: of expressions, by the numbers of indices around them, each with the names that were looked up for it.
+        conditions: of definitions by cases, as they are read.
         met: definitions by cases, each with the place of a case that held somewhere.
     """
 
@@ -53,7 +56,12 @@ class Draw:
     vanished: list[str] = field(default_factory=list)
     integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)
     values: dict[tuple[Expr, frozenset[tuple[str, int]]], tuple[Value, set[str]]] = field(default_factory=dict)
+    conditions: dict[Expr, list[Predicate | None]] = field(default_factory=dict)
     met: set[tuple[Expr, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Charge for the draw."""
+        charge(_DRAW)
 
     def source(self, kind: str, name: str) -> Source:
         """Return the source of random numbers for a letter."""

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Set
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, replace_index, symbol, symbols, walk
+from prism.algebra.expr import Expr, canonical, replace_index, symbols, walk
 from prism.algebra.macaulay import is_step
-from prism.budget import charge_steps
+from prism.budget import STEP, charge
 from prism.equivalence.interpretation import functions as named
+from prism.equivalence.interpretation.cases import cases_value
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.held import held_value, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
@@ -31,7 +33,6 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.operators import component, numbered_state
 from prism.equivalence.interpretation.operators import value as operator_value
-from prism.equivalence.interpretation.predicates import Junction, Predicate, Whole, read_case
 from prism.equivalence.interpretation.quanta import (
     FUNCTION_DEGREE,
     is_number_of_state,
@@ -43,7 +44,6 @@ from prism.equivalence.interpretation.values import (
     UNNAMED,
     DividesByZero,
     Dual,
-    NoCase,
     Scalar,
     Table,
     Unvalued,
@@ -55,6 +55,7 @@ from prism.equivalence.interpretation.values import (
     cross,
     determinant,
     dot,
+    exponential,
     identity,
     inverse,
     multiply,
@@ -69,7 +70,7 @@ from prism.equivalence.interpretation.values import (
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
-_STEPS = 3  # charged for each node that is visited, with a sum or product of balls; a letter is one
+_STEPS = 3 * STEP  # charged for each node that is visited, with a sum or product of balls; a letter is one step
 
 
 class Evaluator(Letters):
@@ -83,10 +84,16 @@ class Evaluator(Letters):
         """
         if scope.slopes:
             return self._worked_out(node, scope)
+        if node.op == "sym" and node.name in scope.values and not self._has_indices(node):
+            charge(STEP)
+            self.met.add(node.name)
+            return scope.values[node.name]
         draw, key = self.draw, (node, scope.place)
         kept = draw.values.get(key)
         if kept is not None:
             value, names = kept
+            if not names:
+                return value
             if _is_untouched(names, draw, scope):
                 self.met |= names
                 return value
@@ -102,7 +109,7 @@ class Evaluator(Letters):
 
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression that is not known; see `value`."""
-        charge_steps(1 if node.op == "sym" else _STEPS)
+        charge(STEP if node.op == "sym" else _STEPS)
         for letter in paired_letters(node) if self.signature.tensors else ():
             if letter in self.signature.tensors and letter not in scope.indices:
                 return self._contracted(node, letter, scope)
@@ -110,6 +117,11 @@ class Evaluator(Letters):
         if handler is None:
             raise Unvalued(node.op)
         return handler(self, node, scope)
+
+    def _has_indices(self, node: Expr) -> bool:
+        """Return True for a letter that is an index of tensors, or has two that are the same."""
+        tensors = self.signature.tensors
+        return bool(tensors) and (node.name in tensors or bool(paired_letters(node)))
 
     def component(self, letter: str, axis: int, scope: Scope) -> Value:
         """Return a component of a vector of operators."""
@@ -345,21 +357,8 @@ def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         if node.op != "exp" or x.rows != x.columns:
             raise Unvalued("a function of a table")
         _refuse_cut(evaluator)
-        return _matrix_exponential(x)
+        return exponential(x)
     return named.call(node.op, x)
-
-
-def _matrix_exponential(x: Table) -> Value:
-    """Return the exponential of a matrix: of a small part by its series, then squared."""
-    small: Value = x.each(lambda entry: entry / acb(256))
-    total: Value = identity(x.rows)
-    term: Value = identity(x.rows)
-    for k in range(1, 26):
-        term = multiply(multiply(term, small), acb(1) / acb(k))
-        total = add(total, term)
-    for _ in range(8):
-        total = multiply(total, total)
-    return total
 
 
 def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
@@ -746,34 +745,6 @@ def _binomial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     return total
 
 
-def _cases(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return the value whose condition holds first, or is `otherwise`; Unvalued if any condition is not read."""
-    if any(row.op != "row" or len(row.args) != 2 for row in node.args):
-        raise Unvalued("cases")
-    conditions = [read_case(row.args[1]) for row in node.args]
-    for place, (row, condition) in enumerate(zip(node.args, conditions, strict=True)):
-        if condition is None or _is_true(evaluator, condition, scope):
-            evaluator.draw.met.add((node, place))
-            return evaluator.value(row.args[0], scope)
-    raise NoCase("no case")
-
-
-def _is_true(evaluator: Evaluator, predicate: Predicate, scope: Scope) -> bool:
-    """Return True if a condition of real numbers holds."""
-    if isinstance(predicate, Whole):
-        value = real_number(evaluator.number(symbol(predicate.name), scope))
-        steps = (value - (predicate.least or 0)) / predicate.step
-        return steps == int(steps) and (predicate.least is None or steps >= 0)
-    if isinstance(predicate, Junction):
-        found = (_is_true(evaluator, part, scope) for part in predicate.parts)
-        if predicate.kind == "family":
-            raise Unvalued("a condition")
-        return not next(found) if predicate.kind == "not" else (all if predicate.kind == "all" else any)(found)
-    one, two = (real_number(evaluator.number(side, scope)) for side in (predicate.left, predicate.right))
-    compared = {"<": one < two, "<=": one <= two, ">": one > two, ">=": one >= two, "=": one == two, "!=": one != two}
-    return compared[predicate.sign]
-
-
 def _literal(_: Evaluator, node: Expr, __: Scope) -> Value:
     """Return a number."""
     if node.value is None:
@@ -794,12 +765,17 @@ def _units(evaluator: Evaluator, node: Expr, _: Scope) -> Value:
 def _late(name: str) -> Callable[[Evaluator, Expr, Scope], Value]:
     """Return a handler of the modules above this one."""
 
-    def handle(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-        """Return the value of a sum, product, integral or limit."""
+    @cache
+    def handler() -> Callable[[Evaluator, Expr, Scope], Value]:
+        """Return the value of a sum, product, integral or limit; it is loaded when it is first asked for."""
         from prism.equivalence.interpretation import infinite
 
-        found: Value = getattr(infinite, name)(evaluator, node, scope)
+        found: Callable[[Evaluator, Expr, Scope], Value] = getattr(infinite, name)
         return found
+
+    def handle(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+        """Return the value of a sum, product, integral or limit."""
+        return handler()(evaluator, node, scope)
 
     return handle
 
@@ -813,7 +789,7 @@ _HANDLERS: dict[str, Callable[[Evaluator, Expr, Scope], Value]] = {
     "dot": _scalar_product,
     "cross": lambda e, node, s: cross(e.value(node.args[0], s), e.value(node.args[1], s)),
     "matrix": _matrix, "opaque": _opaque, "commutator": _commutator, "bracket": _bracket, "apply": _call,
-    "factorial": _factorial, "binomial": _binomial, "cases": _cases, "sum": _late("sum_value"),
+    "factorial": _factorial, "binomial": _binomial, "cases": cases_value, "sum": _late("sum_value"),
     "product": _late("sum_value"), "integral": _late("integral_value"), "limit": _late("limit_value"),
 }  # fmt: skip
 """How each operator is evaluated."""

@@ -31,6 +31,7 @@ _ZERO, _ONE, _TWO = acb(0), acb(1), acb(2)
 _MOST_ORDER = 200  # of a derivative of an unknown function
 _ELEMENTARY = 300  # operations of a value of an elementary function
 _POWER = 1000  # of a power that is not whole
+_WHOLE_POWER = 100  # of a whole one, beside its products
 _DEAR = {r"\Gamma": 6_000, "digamma": 15_000, r"\zeta": 50_000, "K": 2_000, "E": 2_000, "Si": 1_500, "Ci": 6_000,
          "Ei": 10_000, "Ai": 3_000, "erf": 5_000, "erfc": 5_000}  # fmt: skip
 """Operations of a value of a function that is not elementary."""
@@ -61,9 +62,9 @@ def power(base: Scalar, exponent: Scalar) -> Scalar:
 
 def _whole_power(base: Scalar, exponent: int) -> Scalar:
     """Return a whole power by repeated multiplication."""
-    charge(abs(exponent) * (PART if isinstance(base, Dual) else PRODUCT))
-    total: Scalar = _ONE
-    for _ in range(abs(exponent)):
+    charge(_WHOLE_POWER + abs(exponent) * (PART if isinstance(base, Dual) else PRODUCT))
+    total: Scalar = base if exponent else _ONE
+    for _ in range(abs(exponent) - 1):
         total = total * base
     return _ONE / total if exponent < 0 else total
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from flint import acb, arb
@@ -45,6 +46,7 @@ from prism.equivalence.interpretation.values import (
 
 _ALL_DIRECTIONS = frozenset(("4*pi", r"4\pi", r"\Omega", "S^2"))  # where an integral over directions is written to go
 _ANGLES = frozenset((r"\theta", r"\phi"))  # that a direction has
+_RANGE, _TERM = 2, 2  # steps charged for the limits of a finite sum and for each term, beside those of the nodes
 _READING = 3  # steps charged for each node of an integrand that is read: its kinks, its constants, its waves
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
@@ -58,6 +60,7 @@ _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
 _LIMIT_SCALES = (16, 17, 18, 19, 20, 21)  # powers of 2 at which a limit is looked at
 _SUM_SCALES = (2, 3, 4, 5, 6, 7, 8, 9)  # of a sum with so many terms
 _MOST_TERMS = 6  # of a sum in an integrand that is multiplied out
+_index_letters = lru_cache(1024)(index_letters)  # of each of the sums within a sum
 _ONE, _MINUS_ONE = (Expr("num", name=str(k), value=Fraction(k)) for k in (1, -1))
 
 
@@ -79,7 +82,8 @@ def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
     """Yield the scope of each term of a finite sum."""
     if len(node.args) < 2:
         raise Unvalued("a sum without index")
-    letters = index_letters(node.args[1])
+    charge_steps(_RANGE)
+    letters = _index_letters(node.args[1])
     if not letters or len(node.args) == 3:
         raise Unvalued("a sum over this")
     size = evaluator.draw.size()
@@ -94,16 +98,13 @@ def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
         raise Unvalued("a sum of too many terms")
     scopes = [scope]
     for letter in free:
+        charge_steps(_TERM * len(scopes) * max(last - first + 1, 0))
         scopes = [inner.with_index(letter, k) for inner in scopes for k in range(first, last + 1)]
-    for inner in scopes:
-        if _is_in(relation, letters, inner):
-            yield inner
+    yield from scopes if len(letters) < 2 else (inner for inner in scopes if _is_in(relation, letters, inner))
 
 
 def _is_in(relation: str, letters: tuple[str, ...], scope: Scope) -> bool:
     r"""Return True if the indices of a term fit `i < j` or `i \neq j`."""
-    if len(letters) < 2:
-        return True
     values = [scope.indices[letter] for letter in letters]
     if "<" in relation:
         return all(a < b for a, b in pairwise(values))
@@ -164,6 +165,7 @@ def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scop
     """Return a sum to infinity by Levin's u-transform; Unvalued if two of its orders disagree."""
     count = _INNER_TERMS if scope.indices else _INFINITE_TERMS
     places = (*range(count), *_FAR_TERMS)
+    charge_steps(_TERM * len(places))
     terms = [evaluator.number(body, scope.with_index(letter, first + k)) for k in places]
     ends = [plain_size(plain(term)) for term in (terms[count - 2], terms[count - 1])]
     if max(ends) >= max(plain_size(plain(term)) for term in terms[:3]):

@@ -47,9 +47,9 @@ _COMPONENT = 2  # steps charged for a component of a tensor, beside those of its
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)  # not frozen, which would take twice as long to make at each point of an integral
 class Scope:
-    """What letters mean inside a sum, an integral or a derivative.
+    """What letters mean inside a sum, an integral or a derivative; it is not changed.
 
     Attributes:
         values: of bound variables, by name; of derivatives too, where a formula differentiates by one.
@@ -203,12 +203,11 @@ class Letters:
             columns = 1 if is_column(name) else size
             size, columns = signature.shapes.get(name, (size, columns))
             return self._table(name, written, size, columns, scope, is_complex=False)
-        if name in dict(notation.lengths):
-            return self._length(dict(notation.lengths)[name], scope)
+        if notation.lengths and (vector := dict(notation.lengths).get(name)) is not None:
+            return self._length(vector, scope)
         if signature.has_nabla and (place := self._place(name, scope)) is not None:
             return place
-        vectors = notation.vectors | ({written} if written.startswith(_VECTOR) else frozenset())
-        if written in vectors or name in vectors:
+        if written.startswith(_VECTOR) or written in notation.vectors or name in notation.vectors:
             return self._vector(name, written, scope)
         for vector, names in notation.components:
             if name in names:
@@ -543,8 +542,10 @@ class Letters:
     def _kronecker(self, name: str, scope: Scope) -> Value | None:
         r"""Return `\delta_{mn}` of whole numbers; None for another letter."""
         match = _KRONECKER.match(name)
+        if match is None:
+            return None
         labels = frozenset(self.signature.space.labels if self.signature.space is not None else ())
-        if match is None or not {match[1], match[3]} <= self.signature.whole | scope.values.keys() | labels:
+        if not {match[1], match[3]} <= self.signature.whole | scope.values.keys() | labels:
             return None
         one, two = (self._whole(letter, scope) for letter in (match[1], match[3]))
         return acb(int(one + int(match[2] or 0) == two + int(match[4] or 0)))

@@ -43,6 +43,7 @@ _POLE = 1e12  # of it: what is above, at a point near by, is undefined
 MEMBERS, TESTED_MEMBERS = 60, 15  # of a family, to either side of 0, and those that are looked for in the other formula
 _WAVES = frozenset(("sin", "cos", "tan", "exp"))
 _MOST_ZEROS = 60
+_POINT = 2  # steps charged for a point where the sides of a comparison are looked at, beside those of its nodes
 
 
 @dataclass
@@ -54,21 +55,28 @@ class Line:
         name: the letter.
         scales: the usual size of left minus right side of each comparison on the line.
         members: the values of the letter in each family, within reach.
+        found: the zeros of each comparison that were looked for, with whether below 0 too.
     """
 
     draw: Draw
     name: str
     scales: dict[Comparison, float] = field(default_factory=dict)
     members: dict[Junction, list[float]] = field(default_factory=dict)
+    found: dict[tuple[Comparison, bool], list[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make what evaluates both sides of a comparison at all points."""
+        self.evaluator = Evaluator(self.draw)
 
     def scope(self, x: float) -> Scope:
         """Return the scope in which the letter has a value."""
-        return Scope().with_value(self.name, acb(x))
+        return Scope({self.name: acb(x)})
 
     def difference(self, comparison: Comparison, x: float) -> complex:
         """Return left minus right side at a point; Unvalued where one is undefined."""
-        evaluator = Evaluator(self.draw)
-        left, right = (evaluator.value(side, self.scope(x)) for side in (comparison.left, comparison.right))
+        charge_steps(_POINT)
+        evaluator, scope = self.evaluator, self.scope(x)
+        left, right = evaluator.value(comparison.left, scope), evaluator.value(comparison.right, scope)
         if isinstance(left, Table | Dual) or isinstance(right, Table | Dual):
             raise Unvalued("a comparison of tables")
         found = complex((plain(left) - plain(right)).mid())
@@ -106,7 +114,7 @@ class Line:
         """Return True if the letter of a condition is one of its whole numbers."""
         value = x
         if predicate.name != self.name:
-            drawn = Evaluator(self.draw).value(symbol(predicate.name), Scope())
+            drawn = self.evaluator.value(symbol(predicate.name), Scope())
             if isinstance(drawn, Table | Dual):
                 raise Unvalued("a whole number")
             value = float(drawn.real.mid())
@@ -126,7 +134,10 @@ class Line:
                 near = sorted(self.members[part], key=abs)[: 2 * TESTED_MEMBERS]
                 found += near
             elif isinstance(part, Comparison) and part not in inside:
-                found += self.zeros(part, is_signed=is_signed)
+                key = part, is_signed
+                if key not in self.found:
+                    self.found[key] = self.zeros(part, is_signed=is_signed)
+                found += self.found[key]
             elif isinstance(part, Whole) and part.name == self.name:
                 found += range(-12 if is_signed else 1, 13)
         return found
@@ -138,13 +149,13 @@ class Line:
         values = [part for part in family.parts if self._gives_letter(part)]
         if len(values) != 1:
             raise Unvalued("a family of what?")
+        numbered = Line(self.draw, family.letter)
         for number in range(-MEMBERS, MEMBERS + 1):
-            numbered = Line(self.draw, family.letter)
             if not numbered.holds(all_of(*conditions), number):
                 continue
             for comparison in comparisons_of(values[0]):
                 other = comparison.right if comparison.left == symbol(self.name) else comparison.left
-                value = Evaluator(self.draw).value(other, Scope().with_index(family.letter, number))
+                value = self.evaluator.value(other, Scope().with_index(family.letter, number))
                 if isinstance(value, Table | Dual):
                     raise Unvalued("a family of tables")
                 found.append(_real(plain(value)))

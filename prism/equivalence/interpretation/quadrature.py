@@ -12,6 +12,7 @@ from functools import cache
 
 from flint import acb, arb
 
+from prism.budget import charge
 from prism.equivalence.interpretation.values import Diverges, Dual, Scalar, Unvalued, plain, slope_of
 
 _REACH = 4.0  # of the variable of a rule, to each side
@@ -23,6 +24,7 @@ _VOID = 1e-300  # error at which it is not either: all parts are 0
 _COUNTS = (8, 16, 32)  # of the rules of Fejer, each of which has the nodes of those before
 _HOPEFUL = 1e-6  # relative error of the second one up to which the third one may be accurate
 
+_POINT = 200  # operations charged for a point, beside those of the integrand
 _DIRECTIONS = ((9, 11), (14, 16))  # polar angles and azimuths of two rules over the sphere
 
 Integrand = Callable[[Scalar], Scalar]
@@ -74,6 +76,7 @@ def over_directions(at: Callable[[acb, acb], Scalar]) -> Scalar:
     sizes: list[int] = []
     terms: list[Scalar] = []
     for n_polar, n_around in _DIRECTIONS:
+        charge(_POINT * n_polar * n_around)
         sizes.append(n_polar * n_around)
         for k in range(n_polar):
             cosine, weight = arb.legendre_p_root(n_polar, k, weight=True)
@@ -100,6 +103,7 @@ def _of_smooth(at: Integrand) -> Scalar | None:
     for count in _COUNTS:
         before, rule = values, _fejer(count)
         is_first = not before
+        charge(_POINT * (count if is_first else count // 2))
         values = [at(share) if is_first or k % 2 == 0 else before[k // 2] for k, (share, _) in enumerate(rule)]
         if is_first:
             continue
@@ -171,13 +175,16 @@ def _refined(kind: str, term: Callable[..., Scalar], first: int = 0) -> Scalar:
         term: gives the weighted integrand at a node.
         first: which of the steps is the first.
     """
-    coarse = [term(*node) for node in _nodes(kind, _STEPS[first], False)]
+    nodes = _nodes(kind, _STEPS[first], False)
+    charge(_POINT * len(nodes))
+    coarse = [term(*node) for node in nodes]
     total: Scalar = acb(0)
     last = len(coarse) - 1
     low, high = _inside(coarse)
     for step in _STEPS[first + 1 :]:
         every = _nodes(kind, step, True)
         per = len(every) // last
+        charge(_POINT * (high - low) * per)
         fine = [term(*node) for node in every[low * per : high * per]]
         n_coarse = len(coarse)
         coarse = coarse + fine
@@ -211,13 +218,14 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_op
     """
     total = sum(old, acb(0))
     before, now = acb(2 * step) * total, acb(step) * (total + sum(new, acb(0)))
-    size = step * sum(plain_size(part) for part in (*old, *new)) or 1e-300
+    sizes = [plain_size(part) for part in old]
+    size = step * sum([*sizes, *map(plain_size, new)]) or 1e-300
     if not now.is_finite():
         raise Unvalued("an integrand that is undefined")
     apart = plain_size(now - before) / size
-    if is_open_ended and plain_size(old[last]) >= max(map(plain_size, old)) and plain_size(old[last]) > _NOTHING:
+    if is_open_ended and sizes[last] >= max(sizes) and sizes[last] > _NOTHING:
         raise Diverges("an integral that diverges")
-    ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
+    ends = 10 * step * (sizes[0] + sizes[last])
     missed = 10 * apart if apart > _QUADRATIC else 1000 * apart * apart
     error = (missed + 1e-15) * size + ends + float(now.rad())
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.macaulay import is_step
 from prism.algebra.noncommutative import operator_names
+from prism.budget import charge_steps
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
 from prism.equivalence.interpretation.calls import (
@@ -38,11 +39,13 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
+from prism.equivalence.interpretation.shared_nodes import with_shared_nodes
 from prism.equivalence.interpretation.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.unit_matrices import with_unit_matrices
 from prism.equivalence.interpretation.values import Unvalued
 from prism.equivalence.primes import may_be_by
 
+_READING = 5  # steps charged for each node that is read, and looked at for what its letters are
 _UNKNOWN = symbol("?")
 _SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>(?:[xyzrt]|\\theta|\\phi){1,3})\}?$")
 _LETTERS = re.compile(r"\\[a-z]+|[a-z]")
@@ -52,6 +55,7 @@ _PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
+    charge_steps(_READING * sum(member.size for f in (a, b) for member in f.members))
     a, b = _in_common_notation(a, b)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
@@ -106,7 +110,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         return node
 
     one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
-    return replace(one, depends=depends), replace(two, depends=depends)
+    return with_shared_nodes(replace(one, depends=depends), replace(two, depends=depends))
 
 
 def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:

@@ -203,6 +203,8 @@ def plain(x: Scalar) -> acb:
 def real_number(x: Scalar) -> float:
     """Return a real number to be compared; raise Unvalued if it is complex or inaccurate."""
     found = plain(x)
+    if found.imag.is_zero() and found.real.is_finite():
+        return float(found.real.mid())
     if not found.is_finite() or float(abs(found.imag.mid())) > _ZERO_LEVEL * (1 + float(abs(found.real.mid()))):
         raise Unvalued("no real number")
     return float(found.real.mid())
@@ -443,3 +445,16 @@ def error_of(value: Value) -> float:
     """Return the largest error of the entries."""
     entries = value.entries if isinstance(value, Table) else (value,)
     return max(float(plain(entry).rad()) for entry in entries)
+
+
+def exponential(x: Table) -> Value:
+    """Return the exponential of a matrix: of a small part by its series, then squared."""
+    small: Value = x.each(lambda entry: entry / acb(256))
+    total: Value = identity(x.rows)
+    term: Value = identity(x.rows)
+    for k in range(1, 26):
+        term = multiply(multiply(term, small), acb(1) / acb(k))
+        total = add(total, term)
+    for _ in range(8):
+        total = multiply(total, total)
+    return total

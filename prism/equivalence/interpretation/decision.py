@@ -581,7 +581,7 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
                 yield found
             if is_only or (found is not None and is_shift):
                 break
-        inverse = None if roots or is_shift else root_of(draw, a, name, STARTS[0], is_inverse=True)[0]
+        inverse = None if n_found or is_shift else root_of(draw, a, name, STARTS[0], is_inverse=True)[0]
         if inverse is not None:
             n_found += 1
             yield inverse

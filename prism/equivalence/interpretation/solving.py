@@ -63,17 +63,17 @@ def value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Valu
 
 
 def unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
-    """Yield what an equation may be solved for: numbers, multiples of functions (then True), and differentials."""
+    """Yield what an equation may be solved for: differentials, multiples of functions (then True), and numbers."""
     common = sorted(symbols(*a.members) & symbols(*b.members))
     varied = (node.args[0] for member in a.members for node in walk(member) if node.op == "differential")
     for name in sorted(symbols(*varied)):
         yield "d" + name, False
     for name in common:
-        if signature.is_number(name) and name not in signature.whole and is_drawn_freely(name, signature):
-            yield name, False
-    for name in common:
         if signature.functions.get(name) and name not in signature.notation.vectors:
             yield name, True
+    for name in common:
+        if signature.is_number(name) and name not in signature.whole and is_drawn_freely(name, signature):
+            yield name, False
 
 
 def is_drawn_freely(name: str, signature: Signature) -> bool:

@@ -252,6 +252,21 @@ def test_an_allowance_leaves_out_what_is_not_begun() -> None:
         assert not account.is_cut
 
 
+def test_each_part_has_operations_of_its_own_beside_the_allowance() -> None:
+    with share(1000) as account:
+        account.allow(10, each=5)
+        for _ in range(50):
+            assert may_begin()
+            charge(5)
+        assert may_begin()
+        charge(14)  # of which 9 are of the allowance
+        assert may_begin()
+        charge(6)
+        assert not may_begin()
+        assert account.is_cut
+        assert account.spent == 270
+
+
 def test_the_installation_is_nobodys_cost() -> None:
     @uncharged
     def table(n: int) -> int:

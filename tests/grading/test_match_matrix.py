@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import prism
+from prism.algebra.expr import traits_of
 from prism.equivalence import matching
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading import match_matrix
@@ -59,6 +60,13 @@ def test_a_full_table_drops_its_older_half(
     monkeypatch.undo()
     CELLS.kept.clear()
     assert [grade(prepared, text) for text in texts] == small
+
+
+def test_claims_with_the_symbols_of_a_node_are_compared_with_it_first(prepared: PreparedProblem) -> None:
+    claims = [Claim(prism.parse(latex)) for latex in ("a = b", "v + g t = 2 g t")]
+    first, *_ = plain_pairs(prepared.task, claims)
+    assert str(first[2]) == "v + g*t = 2*g*t"
+    assert traits_of(first[1]).names == traits_of(first[2]).names
 
 
 def test_a_failing_engine_is_a_status_of_the_cell(

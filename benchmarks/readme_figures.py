@@ -450,11 +450,12 @@ def new_problems() -> list[str]:
     for name in ("problems of display formulas", "drafted problems"):
         found = data["result"][name]
         ours, ratio = found["this tree"], found["ratios"]["tree before"]
-        beside = f"{ratio['mean']} times the rate of the tree before, p99 {ratio['p99']} times as fast"
+        before = data["result"]["base"][:7]
+        beside = f"{ratio['mean']} times the rate of {before}, the slowest hundredth {ratio['p99']} times"
         lines.append(f"{ours['a_second']} on {name} ({found['responses']}; {beside})")
-    kinds = " and ".join(lines)
     return [
-        f"One process grades, each to a new problem, {kinds} responses a processor second",
+        "Responses that one process grades in a processor second, each to a new problem:",
+        f"{' and '.join(lines)}",
         f"(one of {data['cores']} cores, {data['machine']}; {provenance(data)}).",
         "",
     ]

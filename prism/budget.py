@@ -38,9 +38,9 @@ SOLUTION = 160_000_000  # a solution, beside its cells and characters: what thes
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 65_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
 INTERPRETED = 60_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
-PAIR_OF_SOLUTION = 20_000_000  # of one claim beside one node, so that the others of a solution are compared too
-INTERPRETED_OF_SOLUTION = 12_000_000  # of it, what is beyond algebra
-DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
+PAIR_OF_SOLUTION = 25_000_000  # of one claim beside one node, so that the others of a solution are compared too
+INTERPRETED_OF_SOLUTION = 20_000_000  # of it, what is beyond algebra
+DIAGNOSIS = 100_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
 REPAIRS = 18_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
@@ -123,7 +123,7 @@ class Account:
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
         each: what each part may spend beside the allowance.
         begun: what was spent when the last part was begun.
-        allows_extra: dear parts may be begun, while a third of the allowance is not spent (see `may_begin_extra`).
+        allows_extra: dear parts may be begun, while half of the allowance is not spent (see `may_begin_extra`).
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
         results: the remembered results of the outermost account and all its shares, by key.
@@ -319,11 +319,11 @@ def may_begin() -> bool:
 
 
 def may_begin_extra() -> bool:
-    """True if the current account has spent less than a third of its allowance: what is dear must not starve others."""
+    """True if the current account has spent less than half of its allowance: what is dear must not starve others."""
     account = _current.get()
     if account is None or account.has_extra is not None:
         return account is None or bool(account.has_extra)
-    return account.allows_extra and 3 * account.spent < account.allowance
+    return account.allows_extra and 2 * account.spent < account.allowance
 
 
 def most_of_pair() -> int:

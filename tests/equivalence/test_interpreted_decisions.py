@@ -14,7 +14,7 @@ from prism.algebra.operators import OPS
 from prism.budget import INTERPRETED, share
 from prism.equivalence import matching
 from prism.equivalence.dispatch import compare
-from prism.equivalence.interpretation import asking, decide_by_interpretation
+from prism.equivalence.interpretation import decide_by_interpretation
 from prism.equivalence.interpretation.decision import compare_by_interpretation
 from prism.equivalence.matching import equivalent
 from prism.equivalence.verdict import Status, Verdict
@@ -100,7 +100,7 @@ DEAR = (
 def test_a_comparison_beyond_its_operations_leaves_the_verdict_as_it_was(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "INTERPRETED", limit)
+    monkeypatch.setattr(budget, "INTERPRETED", limit)
     with share(10 * INTERPRETED) as account:
         assert decide_by_interpretation(parse(DEAR[0]), parse(DEAR[1]), PLAIN, OPEN) is None
     assert not account.is_exhausted

@@ -453,12 +453,8 @@ def new_problems() -> list[str]:
         before = data["result"]["base"][:7]
         beside = f"{ratio['mean']} times the rate of {before}, the slowest hundredth {ratio['p99']} times"
         lines.append(f"{ours['a_second']} on {name} ({found['responses']}; {beside})")
-    return [
-        "Responses that one process grades in a processor second, each to a new problem:",
-        f"{' and '.join(lines)}",
-        f"(one of {data['cores']} cores, {data['machine']}; {provenance(data)}).",
-        "",
-    ]
+    of = f"one of {data['cores']} cores, {data['machine']}; {provenance(data)}"
+    return [f"A processor second grades, each response to a new problem: {' and '.join(lines)} ({of})."]
 
 
 def headline() -> list[str]:
@@ -479,15 +475,17 @@ def headline() -> list[str]:
         n = sum(data["result"]["sets"][name]["pairs"] for name in sets)
         lines.append(f"| {judge} | {n} | {right} ({right / n:.1%}) | {missed} | {false} |")
     run, check = bulk_data["result"]["runs"]["2 workers"], start["result"]["prism check, interpreted kernels"]
+    groups = f"Two workers grade {run['rollouts_a_second']} responses of groups a second ({provenance(bulk_data)})"
+    first = f"a first `prism check` takes {check['median_s']:.1f} s ({provenance(start)})"
     return [
         *lines,
         "",
         *new_problems(),
-        f"Two workers grade {run['rollouts_a_second']} responses of groups a second ({provenance(bulk_data)});",
-        f"a first `prism check` takes {check['median_s']:.1f} s ({provenance(start)}).",
+        f"{groups}; {first}.",
     ]
 
 
+BESIDE_ANOTHER = {"beside_before"}
 SECTIONS = {
     "Are two formulas the same?": (accuracy, pairs, paper),
     "Is a solution graded right?": (graded, claims, itself),
@@ -517,11 +515,11 @@ def filled(path: Path, body: str) -> str:
 def versions() -> dict[str, list[str]]:
     """Map the commits of each version of what is measured to the results, of those that are shown, of that version.
 
-    Commits that differ only in benchmarks, tests and texts measure the same thing.
+    Commits that differ only in benchmarks, tests and texts measure the same thing. Ratios to another tree stand alone.
     """
     found: dict[str, list[str]] = {}
     names: dict[str, set[str]] = {}
-    for name in sorted(_shown):
+    for name in sorted(_shown.keys() - BESIDE_ANOTHER):
         commit = result(name)["commit"]
         trees = [git("rev-parse", f"{commit}:{folder}") for folder in MEASURED]
         version = " ".join(trees) if all(trees) else commit

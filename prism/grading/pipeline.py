@@ -44,6 +44,7 @@ from prism.problem.worded_answers import stated_answers, text_answer
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make
 
+_RESERVE = 1.2  # of a lower budget than the default one, a sixth is kept: the last pair may cost more
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 _LONGEST_NAME = 200  # characters of a text that may be meant as the name of a file
 _ENDINGS = (".json", ".md", ".tex", ".txt")
@@ -214,7 +215,7 @@ def _grade_extracted(
     cap = _cap(len(prepared.problem.nodes))
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
-    full = SOLUTION + operations_of_cells(len(prepared.problem.nodes), len(formulas))
+    full = _RESERVE * (MATCHING + SELECTION) + operations_of_cells(len(prepared.problem.nodes), len(formulas))
     part = min(1.0, (account.limit - account.spent) / full)  # of a lower budget than the default one
     to_select, each = part * SELECTION, int(part * CELL)
     account.allow(part * MATCHING, each=each)

@@ -283,8 +283,8 @@ def _at_other_sizes(a: Formula, b: Formula, signature: Signature, known: Mapping
         sizes = sizes_of(a, b)
     except TooManySizes:
         return Outcome(None, "too many numbers out of the ordinary")
-    names = sorted(symbols(*a.members, *b.members)) if sizes else []
     letters = symbols(*a.members, *b.members)
+    names = sorted(letters) if sizes else []
     is_wider = 0 not in known or known[0].has_size_of(letters)
     for size in _WIDER:
         wider = Draw(0, signature, sizes=dict.fromkeys(letters, size))

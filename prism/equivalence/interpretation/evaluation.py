@@ -762,20 +762,21 @@ def _units(evaluator: Evaluator, node: Expr, _: Scope) -> Value:
     return evaluator.draw.number_of("unit " + node.name, "positive")
 
 
+@cache
+def _loaded(name: str) -> Callable[[Evaluator, Expr, Scope], Value]:
+    """Return a function of the modules above this one, which are loaded when it is first asked for."""
+    from prism.equivalence.interpretation import infinite
+
+    found: Callable[[Evaluator, Expr, Scope], Value] = getattr(infinite, name)
+    return found
+
+
 def _late(name: str) -> Callable[[Evaluator, Expr, Scope], Value]:
-    """Return a handler of the modules above this one."""
-
-    @cache
-    def handler() -> Callable[[Evaluator, Expr, Scope], Value]:
-        """Return the value of a sum, product, integral or limit; it is loaded when it is first asked for."""
-        from prism.equivalence.interpretation import infinite
-
-        found: Callable[[Evaluator, Expr, Scope], Value] = getattr(infinite, name)
-        return found
+    """Return a handler that loads such a function when it is called."""
 
     def handle(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         """Return the value of a sum, product, integral or limit."""
-        return handler()(evaluator, node, scope)
+        return _loaded(name)(evaluator, node, scope)
 
     return handle
 

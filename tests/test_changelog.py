@@ -24,6 +24,7 @@ GRADES = (
     "530a2f57754068ac",
     "54349a66fb2bf67c",
     "0aedb67fbb3cee93",
+    "6449ba045f0d41f5",
 )
 """Digest of all that stands under Grades in the changelog, for each number of rules from 1 on."""
 

@@ -28,7 +28,7 @@ from prism.authoring.lint_images import check_images
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.authoring.lint_vocabulary import check_vocabulary
-from prism.budget import CHECK, LINT, NODE, Account, share
+from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
@@ -112,7 +112,7 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
     """Return what is wrong with one reference DAG of a problem, by node, and then about the parts."""
     expected = derive_expected_numbers(loaded)
     with share(math.inf) as account:  # each check has a limit of its own
-        account.allow(LINT)
+        account.allow(_most_operations(loaded))
         by_node = _find_faults_within(loaded, account)
         unmatched = frozenset(finding.entry for finding in by_node if finding.code in ("unmatched", "too_large"))
         for what, check in (
@@ -130,7 +130,12 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
     return [*sorted(by_node, key=lambda finding: place.get(finding.entry, 0)), *last]
 
 
-def find_faults(problem: Problem, operations: float = LINT) -> list[LintFinding]:
+def _most_operations(problem: Problem) -> int:
+    """Return how many operations the checks of a reference may spend."""
+    return LINT + LINTED_NODE * len(problem.nodes)
+
+
+def find_faults(problem: Problem, operations: float) -> list[LintFinding]:
     """Return the findings of the checks that find faults; a warning `too_large` says that one was not finished.
 
     Args:

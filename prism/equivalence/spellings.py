@@ -7,10 +7,11 @@ that has the other spelling, and no letter of its own for it, tells.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 
 from prism.algebra.expr import Expr, Formula, walk
-from prism.equivalence.facts import HAT, facts_of
+from prism.budget import remembered
+from prism.equivalence.facts import FORMULAS_KEPT, HAT, facts_of
 from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import marks_of
 
@@ -42,8 +43,9 @@ def respelled(reference: Formula, claim: Formula, declared: Set[str]) -> dict[st
     spelled: list[dict[str, str]] = []
     for f, own, other in ((reference, *names), (claim, *names[::-1])):
         found: dict[str, set[str]] = {}
+        things = _things_by_letter(f)
         for name in own - other - declared:
-            for thing in _things(f, name):
+            for thing in things[name]:
                 found.setdefault(thing, set()).add(name)
         spelled.append({thing: min(letters) for thing, letters in found.items() if len(letters) == 1})
     first, second = spelled
@@ -52,6 +54,12 @@ def respelled(reference: Formula, claim: Formula, declared: Set[str]) -> dict[st
         for thing in sorted(first.keys() & second.keys())
         if (is_turned or thing != _IMAGINARY_UNIT) and (has_operators or not thing.startswith(_OPERATOR))
     }
+
+
+@remembered(FORMULAS_KEPT)
+def _things_by_letter(f: Formula) -> Mapping[str, tuple[str, ...]]:
+    """Return for each letter of a formula what it may be a spelling of."""
+    return {name: tuple(_things(f, name)) for name in facts_of(f).names}
 
 
 def _things(f: Formula, name: str) -> Iterator[str]:

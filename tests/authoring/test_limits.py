@@ -138,7 +138,7 @@ def test_lint_says_which_node_is_dear_and_checks_the_others(dear_problem: prism.
     def dear(findings: tuple[LintFinding, ...] | list[LintFinding]) -> list[tuple[str, str, str]]:
         return [(each.kind, each.code, each.entry) for each in findings if each.kind == "fault"]
 
-    assert dear(lint(dear_problem)) == dear(find_faults(dear_problem)) == [("fault", "too_large", "node 2")]
+    assert dear(lint(dear_problem)) == dear(find_faults(dear_problem, math.inf)) == [("fault", "too_large", "node 2")]
     twice = load_problem(problem_data("V = q r", DEAR, "r q = V"))
     assert dear(lint(twice)) == [("fault", "too_large", "node 2"), ("fault", "same", "node 3")]
 
@@ -180,6 +180,7 @@ def test_a_check_that_is_cut_is_a_finding_and_the_others_go_on(monkeypatch: pyte
 
 def test_a_copy_that_is_not_graded_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prism.authoring.linting.LINT", 1000)
+    monkeypatch.setattr("prism.authoring.linting.LINTED_NODE", 0)
     found = lint(problem_data("V = q r", "r = V / q"))
     assert [each for each in found if each.kind == "fault"] == []
     assert any(each.code == "too_large" for each in found)

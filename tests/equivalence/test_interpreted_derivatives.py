@@ -18,7 +18,7 @@ from prism.equivalence.interpretation.functions import (
 )
 from prism.equivalence.interpretation.values import PRECISION, Dual, Scalar, Unvalued, plain, slope_of
 from prism.physics.context import Context, parse
-from tests.support.interpretations import draw_for, middle, number_of, value_of
+from tests.support.interpretations import draw_for, function_at, leaves, middle, number_of, value_of
 
 PLACES = {"acosh": 1.7, "digamma": 1.3}
 WITHOUT_SLOPE = ("sgn", "step")  # whose derivative is no function
@@ -28,7 +28,7 @@ STEP = 1e-12
 
 def quotient(of: UnknownFunction | None, name: str, x: acb, step: acb) -> acb:
     """The central quotient of differences of a function, at the precision of the interpretation."""
-    at = RULES[name][0] if of is None else lambda z: plain(of.at((z,)))
+    at = RULES[name][0] if of is None else lambda z: plain(function_at(of, z))
     return (at(x + step) - at(x - step)) / (2 * step)
 
 
@@ -108,7 +108,7 @@ def test_the_derivative_of_an_unknown_function_is_the_limit_of_differences(is_co
         for family in range(3):
             source = draw_for("x", number=family).source("function", "f")
             unknown = draw_function(source, 1, family, is_complex=is_complex)
-            slope = plain(slope_of(unknown.at((Dual(acb(0.8), acb(1), 1),)), 1))
+            slope = plain(slope_of(function_at(unknown, Dual(acb(0.8), acb(1), 1)), 1))
             difference = quotient(unknown, "", acb(0.8), acb(STEP))
             assert abs(middle(slope - difference)) < 1e-18
             assert bool(slope.imag.mid().is_zero()) != is_complex
@@ -127,23 +127,18 @@ def test_an_unknown_function_at_numbers_with_infinitesimals_is_its_formula_part_
                 total = total + amplitude * (acb(1) + first) * called("exp", second) * called("cos", third + phase)
             for x in point if falls else ():
                 total = total * called("exp", -acb(unknown.falls) * x * x)
-            for found, expected in zip(leaves(unknown.at(point)), leaves(total), strict=True):
+            for found, expected in zip(leaves(function_at(unknown, *point)), leaves(total), strict=True):
                 assert abs(middle(found - expected)) < 1e-30 * (1 + abs(middle(expected)))
-
-
-def leaves(x: Scalar) -> list[acb]:
-    """The coefficients of a number with infinitesimals."""
-    return [*leaves(x.value), *leaves(x.slope)] if isinstance(x, Dual) else [x]
 
 
 def test_no_unknown_function_is_linear_even_or_symmetric_in_its_arguments() -> None:
     for number in range(3):
         draw = draw_for("x", number=number)
         f, g = (draw.function("f", n, is_complex=False) for n in (1, 2))
-        values = [middle(plain(f.at((acb(x),)))).real for x in (-1.0, 0.0, 1.0, 2.0)]
+        values = [middle(plain(function_at(f, acb(x)))).real for x in (-1.0, 0.0, 1.0, 2.0)]
         assert abs(values[1] - 2 * values[2] + values[3]) > 1e-3
         assert abs(values[0] - values[2]) > 1e-3
-        swapped = [middle(plain(g.at(point))) for point in ((acb(0.4), acb(1.1)), (acb(1.1), acb(0.4)))]
+        swapped = [middle(plain(function_at(g, *point))) for point in ((acb(0.4), acb(1.1)), (acb(1.1), acb(0.4)))]
         assert abs(swapped[0] - swapped[1]) > 1e-3
 
 

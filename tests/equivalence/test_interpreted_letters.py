@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 
 from prism.algebra.expr import symbols, walk
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.draws import WHOLE, Draw
-from prism.equivalence.interpretation.names import index_range, letters_of
+from prism.equivalence.interpretation.names import index_range, is_plain_algebra, letters_of
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import MOST_SIZES, TooManySizes, is_out_of_the_ordinary, sizes_of
 from prism.equivalence.interpretation.values import Unvalued, plain
 from prism.physics.context import Context, parse
-from tests.support.interpretations import draw_for, expression, middle, number_of, signature
+from tests.support.interpretations import draw_for, expression, function_at, middle, number_of, signature
 
 
 def drawn(name: str, kind: str, number: int = 0) -> complex:
@@ -26,7 +28,7 @@ def test_numbers_are_the_same_on_every_machine() -> None:
     assert drawn("x", "complex") == PINNED["x", "complex", 0]
     assert drawn("n", "integer") == PINNED["n", "integer", 0]
     f = draw_for("x").function("f", 1, is_complex=False)
-    assert middle(plain(f.at((draw_for("x").number_of("x", "positive"),)))) == PINNED["f", "function", 0]
+    assert middle(plain(function_at(f, draw_for("x").number_of("x", "positive")))) == PINNED["f", "function", 0]
 
 
 PINNED: dict[tuple[str, str, int], complex] = {
@@ -118,6 +120,26 @@ def test_an_expression_that_may_change_fast_is_out_of_the_ordinary(text: str, is
 def test_what_a_formula_has_beyond_algebra(text: str, is_excluded: bool, is_beyond: bool, is_misread: bool) -> None:
     found = constructs_of(parse(text))
     assert (found.is_excluded, found.is_beyond, found.is_misread) == (is_excluded, is_beyond, is_misread)
+
+
+PLAIN = (r"F = m a", r"v_0 = \sqrt{2 g h_{max}}", r"\Delta E = k_B T \ln 2", r"y = \frac{\sin x}{1 + e^{-x/\lambda}}")
+BEYOND = (
+    r"T_{ij} = a_i b_j", r"f(x) = x", r"\hat{a} b = c", r"\vec F = m \vec a", r"y = K \sin x", "y = H_2 (x + 1)",
+    "|x| = y", "x' = y", r"y = \delta_{tx} z", r"d (p V) = 0", r"y = A^T b", r"x = a_i", r"y = \sigma_x z",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*PLAIN, *BEYOND])
+def test_what_is_plain_algebra_has_nothing_beyond_it(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = parse(text)
+    assert is_plain_algebra(f) == (text in PLAIN)
+    if text in PLAIN:
+        quick = constructs_of(f)
+        constructs_of.cache_clear()  # type: ignore[attr-defined]
+        monkeypatch.setattr("prism.equivalence.interpretation.constructs.is_plain_algebra", lambda _: False)
+        slow = constructs_of(f)
+        assert quick is not slow
+        assert astuple(quick) == astuple(slow)
 
 
 def test_formulas_about_other_letters_do_not_say_the_same() -> None:

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
-from flint import acb, ctx
+from flint import acb, arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism import budget
 from prism.algebra.expr import Expr
 from prism.engine.zero_set import value_at
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.functions import spherical_harmonic
 from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Dual,
     Table,
     Unvalued,
+    Value,
     add,
     compare_to_zero,
+    identity,
+    infinitesimals,
     multiply,
     plain,
 )
+from prism.physics.context import parse
 from tests import reference
 from tests.support import strategies
-from tests.support.interpretations import by_kernels, error, middle, number_of, signature, value_of
+from tests.support.interpretations import by_kernels, draw_for, error, leaves, middle, number_of, signature, value_of
 
 POINT = {"x": 0.37, "y": 1.3, "a": 0.7, "b": 2.1, "n": 5.0, "k": 2.0}
 BOTH = (
@@ -203,3 +210,76 @@ def test_a_product_of_infinitesimals_follows_the_product_rule(a: float, b: float
 )
 def test_a_difference_is_zero_only_within_its_error(value: acb, scale: float, answer: bool | None) -> None:
     assert compare_to_zero(value, scale) is answer
+
+
+def test_a_value_that_is_kept_for_a_place_is_that_of_another_draw_and_costs_less() -> None:
+    tagged, other = Dual(acb(0.7), acb(1), 1), Dual(acb(0.7), acb(1), 2)
+    with ctx.workprec(PRECISION), budget.share(math.inf) as account:
+        kept = Draw(0, signature("f(x, y)"))
+        costs = []
+        for point in (
+            (tagged, acb(0.4)),
+            (other, acb(0.4)),
+            (acb(0.7), acb(0.4)),
+            (acb(0.4), acb(0.7)),
+            (tagged, acb(0.4)),
+        ):
+            before = account.spent
+            found = kept.value_of("f", point, is_complex=False)
+            costs.append(account.spent - before)
+            fresh = Draw(0, signature("f(x, y)")).value_of("f", point, is_complex=False)
+            for a, b in zip(leaves(found), leaves(fresh), strict=True):
+                assert str(a) == str(b)
+            assert infinitesimals([found]) == infinitesimals(point)
+    assert costs[4] == costs[1] < costs[3] / 4 < costs[0] / 4
+
+
+def test_a_ball_is_no_place_of_its_middle() -> None:
+    with ctx.workprec(PRECISION):
+        draw = Draw(0, signature("f(x)"))
+        wide = draw.value_of("f", (acb(arb(0.7, 1e-3)),), is_complex=False)
+        exact = draw.value_of("f", (acb(0.7),), is_complex=False)
+        assert error(plain(wide)) > 1e-4 > error(plain(exact))
+
+
+@pytest.mark.parametrize("exponents", [range(6), (4, 5, 2, 3, 3, 0, 7)])
+def test_a_power_of_a_matrix_is_the_product_of_as_many(exponents: Sequence[int]) -> None:
+    with ctx.workprec(PRECISION):
+        draw = Draw(0, signature("x"))
+        bases = [Table(3, 3, tuple(acb(entry + k, k) for entry in range(9))) for k in (1, 2)]
+        for exponent in exponents:
+            for base in bases:
+                product: Value = identity(3)
+                for _ in range(exponent):
+                    product = multiply(product, base)
+                assert draw.power_of(base, exponent) == product
+
+
+def test_a_product_of_matrices_is_that_of_their_entries_with_and_without_infinitesimals() -> None:
+    with ctx.workprec(PRECISION):
+        one, two = (
+            Table(*size, tuple(acb(k + shift, k) for k in range(6))) for size, shift in (((2, 3), 1), ((3, 2), 5))
+        )
+        flat = Table(2, 3, tuple(Dual(entry, acb(0), 1) for entry in one.entries))
+        product, by_parts = multiply(one, two), multiply(flat, two)
+        assert isinstance(product, Table)
+        assert isinstance(by_parts, Table)
+        assert (product.rows, product.columns) == (2, 2)
+        for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            expected = sum((plain(one.at(row, k)) * plain(two.at(k, column)) for k in range(3)), acb(0))
+            assert product.at(row, column) == expected == plain(by_parts.at(row, column))
+
+
+def test_what_does_not_depend_on_the_index_of_a_sum_is_worked_out_once() -> None:
+    """The matrix below is one value in all terms, so that each power of it is one product more."""
+    few, many = (cost_of(rf"\sum_{{k=0}}^{{{n}}} (-i s \hat G)^k") for n in (10, 20))
+    assert many < 2.2 * few
+
+
+def cost_of(text: str) -> int:
+    """Operations of an expression in an interpretation, beside reading it."""
+    with ctx.workprec(PRECISION), budget.share(math.inf) as account:
+        f, _ = read_together(parse(text), parse(text))
+        evaluator, before = Evaluator(draw_for(text)), account.spent
+        evaluator.value(f.members[0], Scope())
+        return account.spent - before

@@ -8,12 +8,14 @@ from flint import acb, ctx
 
 from prism.algebra.expr import Expr, Formula
 from prism.engine.zero_set import value_at
+from prism.equivalence.interpretation import jets
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.functions import UnknownFunction
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.signature import Signature, signature_of
-from prism.equivalence.interpretation.values import PRECISION, Value, scalar
+from prism.equivalence.interpretation.values import PRECISION, Dual, Scalar, Value, infinitesimals, scalar
 from prism.physics.context import Context, parse
 
 PLAIN = Context()
@@ -43,6 +45,17 @@ def number_of(text: str, values: Mapping[str, complex] | None = None, number: in
     found = scalar(value_of(text, values, number))
     assert isinstance(found, acb)
     return found
+
+
+def function_at(unknown: UnknownFunction, *point: Scalar) -> Scalar:
+    """The value of an unknown function at a point, which may have infinitesimals."""
+    tags = infinitesimals(point)
+    return jets.nested(unknown.at([jets.flat(x, tags) for x in point], len(tags)), tags)
+
+
+def leaves(x: Scalar) -> list[acb]:
+    """The coefficients of a number with infinitesimals."""
+    return [*leaves(x.value), *leaves(x.slope)] if isinstance(x, Dual) else [x]
 
 
 def by_kernels(text: str, values: Mapping[str, float]) -> float | None:

@@ -115,6 +115,8 @@ class Alone:
             values=dict(draw.values),
             drawn=dict(draw.drawn),
             integrals=dict(draw.integrals),
+            places=dict(draw.places),
+            powers=dict(draw.powers),
             conditions=dict(draw.conditions),
         )
 

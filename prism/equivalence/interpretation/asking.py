@@ -8,7 +8,7 @@ from __future__ import annotations
 from prism.algebra.expr import ORDERINGS, Formula, canonical, traits_of
 from prism.budget import limited, may_begin_extra, most_interpreted
 from prism.equivalence.interpretation.constructs import constructs_of
-from prism.equivalence.interpretation.names import has_choice, has_folds
+from prism.equivalence.interpretation.names import has_choice, has_folds, is_plain_algebra
 from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
@@ -31,6 +31,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         return _decide_with_system(a, b, context, plain)
     if plain.status == Status.EQUIVALENT and may_be_matrices_reordered(a, b):
         return _NOT_SAID
+    if is_plain_algebra(a) and is_plain_algebra(b):
+        return None
     one, two = constructs_of(a), constructs_of(b)
     is_beyond = one.is_beyond or two.is_beyond
     if plain.reason == "unsupported":

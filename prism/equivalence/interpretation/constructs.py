@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import letters_beside_transposes
@@ -24,6 +25,7 @@ from prism.equivalence.interpretation.names import (
     is_harmonic_of_letters,
     is_jacobian,
     is_lone_differential,
+    is_plain_algebra,
     is_special,
     is_turned,
     letter_counts,
@@ -131,9 +133,12 @@ class Constructs:
 @remembered(8192)
 def constructs_of(f: Formula) -> Constructs:
     """Return what a formula has beyond algebra."""
-    f = with_raised_indices(f)
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
+    if is_plain_algebra(f):
+        return _of_plain_algebra(f, nodes)
+    f = with_raised_indices(f)
+    nodes = [node for member in f.members for node in walk(member)]
     ops = {node.op for node in nodes}
     is_quantum, is_tensor, specials = has_quanta(nodes), _is_tensor(f, nodes), _special_names(f, nodes)
     has_harmonic = any(name.startswith("Y_") for name in specials) or any(
@@ -184,6 +189,31 @@ def constructs_of(f: Formula) -> Constructs:
         single={
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },
+    )
+
+
+def _of_plain_algebra(f: Formula, nodes: Iterable[Expr]) -> Constructs:
+    """Return that a formula has nothing beyond algebra, and its letters."""
+    names = [node.name for node in nodes if node.op == "sym"]
+    places = Counter(map(base_letter, names))
+    once = {base_letter(name): name for name in names}
+    return Constructs(
+        is_excluded=f.kind not in ("equation", "expression"),
+        is_beyond=False,
+        has_calculus=False,
+        has_cases=False,
+        is_misread=False,
+        is_delicate=False,
+        may_diverge=False,
+        has_matrices=False,
+        letters=frozenset(places) - _NO_QUANTITIES,
+        bound=frozenset(),
+        called=frozenset(),
+        has_rates=False,
+        is_equation=f.kind == "equation",
+        integrated=frozenset(),
+        special=frozenset(),
+        single={letter: once[letter] for letter in places if places[letter] == 1 and letter not in _NO_QUANTITIES},
     )
 
 
@@ -378,6 +408,7 @@ def _is_named(node: Expr) -> bool:
     return node.name in NAMED or order_of(node.name) is not None or harmonic_indices(node.name) is not None
 
 
+@lru_cache(4096)
 def base_letter(name: str) -> str:
     """Return the letter of a name, without style, index and prime."""
     found = _LETTER.search(_STYLES.sub("", name))

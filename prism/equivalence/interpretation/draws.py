@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flint import acb
 
 from prism.algebra.expr import Expr
 from prism.budget import charge
+from prism.equivalence.interpretation import jets
 from prism.equivalence.interpretation.functions import UnknownFunction, draw_function
 from prism.equivalence.interpretation.predicates import Predicate
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.source import Source
-from prism.equivalence.interpretation.values import Table, Value
+from prism.equivalence.interpretation.values import Scalar, Table, Value, identity, infinitesimals, multiply
 
 SIZES = (4, 7, 5, 6)  # of arrays without a stated bound, draw by draw
 WHOLE = ((2, 5), (41, 47), (3, 9), (12, 23))  # least and largest whole number, draw by draw
@@ -24,6 +25,8 @@ DIMENSIONS = (3, 4, 3, 4)  # of matrices
 STATES = (5, 7, 5, 7)  # of operators
 _OF_SIZE = ("positive", "real", "complex")  # kinds of numbers that are larger at a larger size of their letter
 _NUMBER = 500  # operations of a number that is drawn
+_PLACE = 100  # of a look for each coefficient of a place
+_MOST_PLACES = 512  # kept, for an integral asks for thousands
 _DRAW = 600  # of a draw, as at each step of the search for a root, with the sizes that are compared there
 
 
@@ -42,6 +45,8 @@ class Draw:
         vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
         values: of expressions, by the numbers of indices around them, each with the names that were looked up for it.
+        places: values of unknown functions, by name and place.
+        powers: of each matrix, by its identity, the matrix itself, and the last power of it with its exponent.
         conditions: of definitions by cases, as they are read.
         met: definitions by cases, each with the place of a case that held somewhere.
     """
@@ -56,6 +61,8 @@ class Draw:
     vanished: list[str] = field(default_factory=list)
     integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)
     values: dict[tuple[Expr, frozenset[tuple[str, int]]], tuple[Value, set[str]]] = field(default_factory=dict)
+    places: dict[Hashable, jets.Jet] = field(default_factory=dict)
+    powers: dict[int, tuple[Table, int, Value]] = field(default_factory=dict)
     conditions: dict[Expr, list[Predicate | None]] = field(default_factory=dict)
     met: set[tuple[Expr, int]] = field(default_factory=set)
 
@@ -134,3 +141,33 @@ class Draw:
         found = self.drawn[key]
         assert isinstance(found, UnknownFunction)
         return found
+
+    def power_of(self, base: Table, exponent: int) -> Value:
+        """Return a power of a square matrix, from 0 on; the terms of a series ask for one after the other."""
+        _, reached, total = self.powers.get(id(base), (base, -2, base))
+        if exponent == reached + 1:
+            total = multiply(total, base)
+        else:
+            total = identity(base.rows)
+            for digit in f"{exponent:b}":
+                total = multiply(total, total)
+                total = multiply(total, base) if digit == "1" else total
+        self.powers[id(base)] = base, exponent, total
+        return total
+
+    def value_of(self, name: str, point: Sequence[Scalar], *, is_complex: bool) -> Scalar:
+        """Return the value of an unknown function at a point, worked out once.
+
+        The search for a multiple of a function asks for the same places at each step, and so do two formulas.
+        """
+        unknown = self.function(name, len(point), is_complex=is_complex)
+        tags = infinitesimals(point)
+        coordinates = [jets.flat(x, tags) for x in point]
+        charge(_PLACE * sum(map(len, coordinates)))
+        place = name, is_complex, tuple(map(jets.key_of, coordinates))
+        found = self.places.get(place)
+        if found is None:
+            found = unknown.at(coordinates, len(tags))
+            if len(self.places) < _MOST_PLACES:
+                self.places[place] = found
+        return jets.nested(found, tags)

@@ -70,6 +70,7 @@ from prism.equivalence.interpretation.values import (
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
+_INDICES = 8  # beside it, for each pair of indices around a node
 _STEPS = 3 * STEP  # charged for each node that is visited, with a sum or product of balls; a letter is one step
 
 
@@ -88,7 +89,7 @@ class Evaluator(Letters):
             charge(STEP)
             self.met.add(node.name)
             return scope.values[node.name]
-        draw, key = self.draw, (node, scope.place)
+        draw, key = self.draw, (node, scope.place and scope.place_of(node))
         kept = draw.values.get(key)
         if kept is not None:
             value, names = kept
@@ -109,7 +110,7 @@ class Evaluator(Letters):
 
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression that is not known; see `value`."""
-        charge(STEP if node.op == "sym" else _STEPS)
+        charge((STEP if node.op == "sym" else _STEPS) + _INDICES * len(scope.place) ** 2)
         for letter in paired_letters(node) if self.signature.tensors else ():
             if letter in self.signature.tensors and letter not in scope.indices:
                 return self._contracted(node, letter, scope)
@@ -249,11 +250,7 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     if exponent_value == -1:
         _refuse_cut(evaluator)
         return inverse(base)
-    total: Value = identity(base.rows)
-    for digit in f"{int(exponent_value):b}":
-        total = multiply(total, total)
-        total = multiply(total, base) if digit == "1" else total
-    return total
+    return evaluator.draw.power_of(base, int(exponent_value))
 
 
 def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
@@ -594,8 +591,7 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         if len(args) == 1 and isinstance(args[0], Table) and evaluator.signature.space is not None:
             return _function_of_operator(evaluator, name, args[0])
         point = tuple(entry for arg in args for entry in (arg.entries if isinstance(arg, Table) else (arg,)))
-        unknown = evaluator.draw.function(name, len(point), is_complex=name in evaluator.signature.notation.complexes)
-        return unknown.at(point)
+        return evaluator.draw.value_of(name, point, is_complex=name in evaluator.signature.notation.complexes)
     if name in ("det", "tr", "Tr"):
         _refuse_cut(evaluator)
     value = _CALLS[name](args)
@@ -650,7 +646,7 @@ def _nth_derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scalar:
     """Return the derivative of an unknown function at a point."""
     if not order:
-        return evaluator.draw.function(name, 1, is_complex=name in evaluator.signature.notation.complexes).at((x,))
+        return evaluator.draw.value_of(name, (x,), is_complex=name in evaluator.signature.notation.complexes)
     tag = evaluator.new_tag()
     return slope_of(_primed_call(evaluator, name, order - 1, x + Dual(acb(0), acb(1), tag)), tag)
 

@@ -6,7 +6,7 @@ modulus, `H_n` of the physicists, `Y_{lm}` orthonormal with the phase of Condon 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flint import acb
@@ -20,7 +20,6 @@ from prism.equivalence.interpretation.values import (
     Dual,
     Scalar,
     Unvalued,
-    infinitesimals,
     mapped,
     plain,
     real_number,
@@ -228,20 +227,19 @@ class UnknownFunction:
     terms: tuple[tuple[acb, tuple[acb, ...], tuple[acb, ...], tuple[acb, ...], acb], ...]
     falls: float = 0.0
 
-    def at(self, point: tuple[Scalar, ...]) -> Scalar:
-        """Return the value at a point, charged for all its coordinates and infinitesimals at once."""
-        tags = infinitesimals(point)
-        products = ((3 * len(point) + _OF_TERM) << len(tags)) + 2 * 3 ** len(tags)
-        charge(len(self.terms) * products * (_COEFFICIENT if tags else PRODUCT))
-        if not tags:
-            found: Scalar = self._number(tuple(map(plain, point)))
+    def at(self, coordinates: Sequence[jets.Jet], size: int) -> jets.Jet:
+        """Return the value at a point with infinitesimals of so many bits, charged for all of them at once."""
+        products = ((3 * len(coordinates) + _OF_TERM) << size) + 2 * 3**size
+        charge(len(self.terms) * products * (_COEFFICIENT if size else PRODUCT))
+        if size:
+            found = self._coefficients(coordinates, size)
         else:
-            found = jets.nested(self._coefficients([jets.flat(x, tags) for x in point], len(tags)), tags)
-        if not plain(found).is_finite():
+            found = {0: self._number([x.get(0, _ZERO) for x in coordinates])}
+        if not found.get(0, _ZERO).is_finite():
             raise Unvalued("undefined")
         return found
 
-    def _number(self, point: tuple[acb, ...]) -> acb:
+    def _number(self, point: Sequence[acb]) -> acb:
         """Return the value at a point without infinitesimals."""
         total = acb(0)
         for amplitude, slopes, rates, turns, phase in self.terms:
@@ -253,7 +251,7 @@ class UnknownFunction:
             total = total * (acb(-self.falls) * x * x).exp()
         return total
 
-    def _coefficients(self, coordinates: list[jets.Jet], size: int) -> jets.Jet:
+    def _coefficients(self, coordinates: Sequence[jets.Jet], size: int) -> jets.Jet:
         """Return the value at a point with infinitesimals of so many bits."""
         total: jets.Jet = {}
         for amplitude, slopes, rates, turns, phase in self.terms:

@@ -6,9 +6,9 @@ one infinitesimal has two of them. The twin of all this is the arithmetic of `Du
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
-from flint import acb
+from flint import acb, arb
 
 from prism.equivalence.interpretation.values import Dual, Scalar
 
@@ -29,6 +29,16 @@ def flat(x: Scalar, tags: Sequence[int]) -> Jet:
     found = flat(x.value, tags)
     found.update({mask | bit: part for mask, part in flat(x.slope, tags).items()})
     return found
+
+
+def key_of(jet: Jet) -> Hashable:
+    """Return the coefficients of a number as a key, the same for the same balls."""
+    return tuple((mask, _ends(jet[mask].real), _ends(jet[mask].imag)) for mask in sorted(jet))
+
+
+def _ends(ball: arb) -> Hashable:
+    """Return a real ball as a key: one with an error is equal to nothing, not even to itself."""
+    return ball if ball.is_exact() else (ball.mid(), ball.rad())
 
 
 def nested(jet: Jet, tags: Sequence[int]) -> Scalar:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from flint import acb
 
-from prism.algebra.expr import Expr, replace_index, symbol, symbols
+from prism.algebra.expr import Expr, ops_of, replace_index, symbol, symbols
 from prism.budget import charge_steps
 from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
@@ -43,6 +43,7 @@ _KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*)([+-]\d)?,?(\\?[a-z]+'*)([+-]\
 _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
 _PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
 _DISTANCE = re.compile(r"^([rdR])_\{([\d\ue000-\uf8ff])([\d\ue000-\uf8ff])\}$")
+_WITHOUT_HIDDEN_INDICES = frozenset(("sym", "num", "neg", "add", "sub", "mul", "div"))  # but in names of letters
 _COMPONENT = 2  # steps charged for a component of a tensor, beside those of its letter
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
 
@@ -62,6 +63,13 @@ class Scope:
     indices: Mapping[str, int] = field(default_factory=dict)
     slopes: int = 0
     place: frozenset[tuple[str, int]] = frozenset()
+
+    def place_of(self, node: Expr) -> frozenset[tuple[str, int]]:
+        """Return the indices, with their numbers, that the value of an expression depends on, or may depend on."""
+        if not ops_of(node) <= _WITHOUT_HIDDEN_INDICES:
+            return self.place
+        names = symbols(node)
+        return frozenset([index for index in self.place if any(index[0] in name for name in names)])
 
     def with_value(self, name: str, value: Value) -> Scope:
         """Return the scope in which one more letter has a value."""
@@ -312,11 +320,10 @@ class Letters:
                 point += [self._coordinate(k, scope) for k in range(4)]
             else:
                 point.append(self._variable(variable, guarded))
-        unknown = self.draw.function(f"{name}#{part}" if part else name, len(point), is_complex=is_complex)
-        value = unknown.at(tuple(point))
+        value = self.draw.value_of(f"{name}#{part}" if part else name, point, is_complex=is_complex)
         if name in self.draw.shifts:
-            other = self.draw.function(name + "#shift", len(point), is_complex=is_complex)
-            value = value + self.draw.shifts[name] * other.at(tuple(point))
+            other = self.draw.value_of(name + "#shift", point, is_complex=is_complex)
+            value = value + self.draw.shifts[name] * other
         return value
 
     def _coordinate(self, k: int, scope: Scope) -> Scalar:
@@ -517,7 +524,7 @@ class Letters:
                     else [self._variable(variable, scope)]
                 )
             )
-            value = self.draw.function(key, len(point), is_complex=False).at(point)
+            value = self.draw.value_of(key, point, is_complex=False)
         return value * acb(sign)
 
     def _variables_of_tensor(self, base: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from prism.algebra.expr import (
     with_members,
 )
 from prism.algebra.terms import terms_of
+from prism.equivalence.interpretation.quantum_names import may_have_quanta
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
@@ -50,6 +51,12 @@ COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))
 """Letters that are whole numbers where a formula shows it."""
 _SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
+_ALGEBRA = frozenset((
+    "num", "sym", "const", "unit", "add", "sub", "mul", "div", "neg", "pow", "root", "sqrt", "exp", "ln", "log10",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+))  # fmt: skip
+_BARE = re.compile(r"(?:\\Delta )?\\?[A-Za-z]+(?:_(?:\w|\\[a-z]+|\{\w+\}))?")
+_SHIFT = frozenset((r"\lambda", "I"))  # of a matrix, by a multiple of the unit matrix
 _BRACKETED = frozenset(("mul", "add", "sub", "div", "sqrt", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
 _WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?((?:\\(?:ell|nu|alpha|mu) ?|[a-zA-Z0-9])'?(?:[+-]\d|/2)?|\d+)\}?$")
@@ -175,6 +182,25 @@ def shifted_matrices(nodes: Iterable[Expr]) -> frozenset[str]:
             ):
                 found.add(one.name)
     return frozenset(found)
+
+
+def is_plain_algebra(f: Formula) -> bool:
+    """Return True for sums, products, powers and elementary functions of letters that can only be numbers.
+
+    Neither of two such formulas has anything beyond algebra (`constructs_of`), which is asked of the others.
+    """
+    traits = traits_of(f)
+    if f.parts or f.depends or not traits.ops <= _ALGEBRA or ("T" in traits.names and "pow" in traits.ops):
+        return False
+    return all(map(_is_name_of_number, traits.names)) and not traits.names >= _SHIFT
+
+
+@lru_cache(_NAMES_KEPT)
+def _is_name_of_number(name: str) -> bool:
+    """Return True for a name that no rule beyond algebra looks at: no style, prime or index, no special function."""
+    if _BARE.fullmatch(name) is None or name in ("d", "K") or name.startswith(r"\delta_"):
+        return False
+    return not (letters_of(name) or is_special(name) or may_have_quanta(name))
 
 
 def is_lone_differential(f: Formula) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import acb, fmpq
+from flint import acb, acb_mat, fmpq
 
 from prism.budget import charge
 
@@ -20,6 +20,9 @@ UNNAMED = "#unnamed"  # among the names that a value depends on: it depends on m
 PRODUCT = 60  # operations of a product of balls with its place in a sum
 _TABLE = 400  # of a sum or product of tables, beside its entries
 _LOOK = 10  # of a look at an entry of a table
+_COPIED = 30  # of an entry on its way into a matrix of flint
+_SIZE = 50  # of the size of an entry
+_OF_MATRIX = 10  # of a product there
 PART = 150  # of such a product as one part of one of numbers with infinitesimals
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
 _EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it
@@ -288,7 +291,7 @@ def add(x: Value, y: Value, sign: int = 1) -> Value:
     if isinstance(x, Table) and isinstance(y, Table):
         if (x.rows, x.columns) != (y.rows, y.columns):
             raise Misfit("tables of unlike size")
-        charge(_TABLE + len(x.entries) * _price_of(x.entries))
+        charge(_TABLE + len(x.entries) * _price_of(x))
         pairs = zip(x.entries, y.entries, strict=True)
         return Table(x.rows, x.columns, tuple(a + b if sign > 0 else a - b for a, b in pairs))
     assert not isinstance(x, Table)
@@ -308,9 +311,12 @@ def multiply(x: Value, y: Value) -> Value:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
             raise Misfit("a product of tables that do not fit")
+        if not _has_infinitesimals(x) and not _has_infinitesimals(y):
+            found = _product_of_numbers(x, y)
+            return found.entries[0] if len(found.entries) == 1 and x.columns > 1 else found
         charge(_TABLE + len(x.entries) * _LOOK)
         rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
-        charge(sum(map(len, rows)) * y.columns * max(map(_price_of, (x.entries, y.entries))))
+        charge(sum(map(len, rows)) * y.columns * 3 * PART)
         entries = tuple(
             _sum([e * y.at(k, c) for k, e in row]) if row else acb(0) for row in rows for c in range(y.columns)
         )
@@ -322,9 +328,21 @@ def multiply(x: Value, y: Value) -> Value:
     return x * y
 
 
-def _price_of(entries: Iterable[Scalar]) -> int:
+def _price_of(x: Table) -> int:
     """Return the operations of a product of entries and its place in a sum, beside what several infinitesimals cost."""
-    return 3 * PART if any(isinstance(entry, Dual) for entry in entries) else PRODUCT
+    return 3 * PART if _has_infinitesimals(x) else PRODUCT
+
+
+def _has_infinitesimals(x: Table) -> bool:
+    """Return True if an entry has infinitesimals."""
+    return any(isinstance(entry, Dual) for entry in x.entries)
+
+
+def _product_of_numbers(x: Table, y: Table) -> Table:
+    """Return the product of two matrices of numbers, by flint."""
+    charge(_TABLE + (len(x.entries) + len(y.entries)) * _COPIED + x.rows * x.columns * y.columns * _OF_MATRIX)
+    one, two = (acb_mat(each.rows, each.columns, list(map(plain, each.entries))) for each in (x, y))
+    return Table(x.rows, y.columns, tuple((one * two).entries()))
 
 
 def _sum(parts: list[Scalar]) -> Scalar:
@@ -344,7 +362,7 @@ def dot(x: Value, y: Value) -> Scalar:
     """Return the scalar product of two vectors; Unvalued if one is none."""
     if not isinstance(x, Table) or not isinstance(y, Table) or len(x.entries) != len(y.entries):
         raise Unvalued("a scalar product of what is no vector")
-    charge(len(x.entries) * _price_of(x.entries))
+    charge(len(x.entries) * _price_of(x))
     return _sum([a * b for a, b in zip(x.entries, y.entries, strict=True)])
 
 
@@ -364,7 +382,7 @@ def determinant(x: Table) -> Scalar:
         return x.entries[0]
     if x.rows > _MOST_EXPANDED:
         return _eliminated(x)[0]
-    charge(x.rows * len(x.entries) * _price_of(x.entries))
+    charge(x.rows * len(x.entries) * _price_of(x))
     parts = [x.at(0, c) * determinant(_minor(x, 0, c)) for c in range(x.columns)]
     return _sum([part if c % 2 == 0 else -part for c, part in enumerate(parts)])
 
@@ -385,7 +403,7 @@ def inverse(x: Table) -> Table:
 def _eliminated(x: Table) -> tuple[Scalar, Table]:
     """Return determinant and inverse of a square table by elimination; Unvalued without a pivot."""
     size = x.rows
-    charge(3 * size * len(x.entries) * _price_of(x.entries))
+    charge(3 * size * len(x.entries) * _price_of(x))
     rows = [[*x.entries[r * size : (r + 1) * size], *(acb(int(r == c)) for c in range(size))] for r in range(size)]
     total: Scalar = acb(1)
     for k in range(size):
@@ -437,14 +455,22 @@ def compare_to_zero(value: Value, scale: float) -> bool | None:
 
 def size_of(value: Value) -> float:
     """Return the largest absolute value of the entries."""
-    entries = value.entries if isinstance(value, Table) else (value,)
+    entries = _measured(value)
     return max(float(plain(entry).mid().abs_upper()) for entry in entries)
 
 
 def error_of(value: Value) -> float:
     """Return the largest error of the entries."""
-    entries = value.entries if isinstance(value, Table) else (value,)
+    entries = _measured(value)
     return max(float(plain(entry).rad()) for entry in entries)
+
+
+def _measured(value: Value) -> tuple[Scalar, ...]:
+    """Return the entries of a value, charged for a look at the size of each."""
+    if not isinstance(value, Table):
+        return (value,)
+    charge(len(value.entries) * _SIZE)
+    return value.entries
 
 
 def exponential(x: Table) -> Value:

@@ -25,8 +25,8 @@ DIMENSIONS = (3, 4, 3, 4)  # of matrices
 STATES = (5, 7, 5, 7)  # of operators
 _OF_SIZE = ("positive", "real", "complex")  # kinds of numbers that are larger at a larger size of their letter
 _NUMBER = 500  # operations of a number that is drawn
-_PLACE = 100  # of a look for each coefficient of a place
-_MOST_PLACES = 512  # kept, for an integral asks for thousands
+_PLACE = 200  # of a look for each coefficient of a place
+_MOST_PLACES = 512  # that are kept; after them none is looked for, as in an integral, which asks for thousands
 _DRAW = 600  # of a draw, as at each step of the search for a root, with the sizes that are compared there
 
 
@@ -163,11 +163,11 @@ class Draw:
         unknown = self.function(name, len(point), is_complex=is_complex)
         tags = infinitesimals(point)
         coordinates = [jets.flat(x, tags) for x in point]
+        if len(self.places) >= _MOST_PLACES:
+            return jets.nested(unknown.at(coordinates, len(tags)), tags)
         charge(_PLACE * sum(map(len, coordinates)))
         place = name, is_complex, tuple(map(jets.key_of, coordinates))
         found = self.places.get(place)
         if found is None:
-            found = unknown.at(coordinates, len(tags))
-            if len(self.places) < _MOST_PLACES:
-                self.places[place] = found
+            found = self.places[place] = unknown.at(coordinates, len(tags))
         return jets.nested(found, tags)

@@ -7,7 +7,7 @@ import sys
 
 from prism.budget import forget
 
-REMEMBERED = 320_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
+REMEMBERED = 200_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
 _COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 
 

@@ -259,6 +259,7 @@ def column(*entries: Scalar) -> Table:
 
 def identity(size: int) -> Table:
     """Return a unit matrix."""
+    charge(size * size * _COPIED)
     return Table(size, size, tuple(acb(int(r == c)) for r in range(size) for c in range(size)))
 
 

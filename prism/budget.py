@@ -88,19 +88,20 @@ class Cost:
 
     __slots__ = ("_hash", "key", "most", "own", "parts")
 
-    def __init__(self, key: Hashable, own: int, parts: Iterable[Cost]) -> None:
-        """Create the cost of the result of `key`, a function with its arguments.
+    def __init__(self, key: Hashable) -> None:
+        """Create the cost of the result of `key`, a function with its arguments: nothing so far."""
+        self.key = key
+        self._hash = hash(key)
+        self.own = self.most = 0
+        self.parts: tuple[Cost, ...] = ()
+
+    def add(self, own: int, parts: Iterable[Cost]) -> None:
+        """Set the operations and the results that it is made from, once they are known.
 
         `most` is the cost if nothing were used twice, at least what is drawn for it.
         """
-        self.key = key
-        self._hash = hash(key)
-        self.add(own, parts)
-
-    def add(self, own: int, parts: Iterable[Cost]) -> None:
-        """Set the operations and the results that it is made from, once they are known."""
         self.own, self.parts = own, tuple(parts)
-        self.most: int = own + sum([part.most for part in self.parts])
+        self.most = own + sum([part.most for part in self.parts])
 
     def __hash__(self) -> int:
         """Return the hash of the key."""
@@ -202,7 +203,7 @@ class Account:
         """Work out the result of a function with its arguments, and pay for it; return it with its cost."""
         build, args = key
         has_kernels = bool(args) and type(args[-1]) is ModuleType  # which make no difference to the price
-        cost = Cost((build, args[:-1]) if has_kernels else key, 0, ())
+        cost = Cost((build, args[:-1]) if has_kernels else key)
         if (known := self.paid.get(cost)) is not None:  # paid for, and forgotten since
             again = Account(math.inf, self)
             again.has_extra = self.has_extra
@@ -440,7 +441,8 @@ class limited:  # noqa: N801 - a context manager, used like a function
         account = self._account
         limit, spent, own, parts, drawn = self._before
         is_cut_short = account.is_exhausted and spent + self._limit <= limit
-        cost = Cost((), account.own, account.parts.values())
+        cost = Cost(())
+        cost.add(account.own, account.parts.values())
         account.limit = limit
         self.is_exhausted = is_cut_short or (not account.is_exhausted and self._is_over(cost))
         if self.is_exhausted:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, nodes_with, symbols
-from prism.budget import forgettable, remembered, remembered_property
+from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
@@ -91,6 +91,11 @@ class Features:
 
     def __hash__(self) -> int:
         """Return a hash of formula and context."""
+        return self._hash
+
+    @free_property
+    def _hash(self) -> int:
+        """Return the hash, which each of the other properties asks for."""
         return hash((self.facts.formula, self.known.context))
 
     @remembered_property

@@ -87,6 +87,8 @@ class Constructs:
         is_equation: it has two sides.
         integrated: letters below integrals with limits, and of these limits.
         special: those of names that are special functions where they are called, as `I_0` before a bracket.
+        named: all letters, without style and index, those that hardly are quantities too.
+        is_plain: it has nothing beyond algebra, see `is_plain_algebra`.
         single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
@@ -105,14 +107,20 @@ class Constructs:
     is_equation: bool
     integrated: frozenset[str]
     special: frozenset[str]
+    named: frozenset[str]
+    is_plain: bool
     single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index.
 
         From an equation with a derivative a letter may drop out: a mass on both sides; from an integral to infinity,
-        what its variable is measured in. A number is about the letters of any other formula, which may drop out of it.
+        what its variable is measured in. A number is about the letters of any other formula, which may drop out of it;
+        an equation of algebra is about its own letters, even one by which something else may run: `s = 1/2`.
         """
+        has_plain = any(each.is_plain and each.is_equation for each in (self, other))
+        if has_plain and self.named and other.named and self.named.isdisjoint(other.named):
+            return False
         if not (self.letters and other.letters):
             return True
         more, less = sorted(((self.letters, other.letters)), key=len, reverse=True)
@@ -186,6 +194,8 @@ def constructs_of(f: Formula) -> Constructs:
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
         special=frozenset(base_letter(name) for name in special_factors(nodes)),
+        named=frozenset(base_letter(node.name) for node in nodes if node.op in ("sym", "apply")),
+        is_plain=False,
         single={
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },
@@ -213,6 +223,8 @@ def _of_plain_algebra(f: Formula, nodes: Iterable[Expr]) -> Constructs:
         is_equation=f.kind == "equation",
         integrated=frozenset(),
         special=frozenset(),
+        named=frozenset(places),
+        is_plain=True,
         single={letter: once[letter] for letter in places if places[letter] == 1 and letter not in _NO_QUANTITIES},
     )
 

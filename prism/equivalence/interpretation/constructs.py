@@ -67,9 +67,9 @@ _KRONECKER = re.compile(r"\\delta_\{[a-z],?[a-z]\}$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Constructs:
-    """What a formula has beyond algebra.
+    """What a formula has beyond algebra; by default nothing.
 
     Attributes:
         is_excluded: it is no equation or expression, or has a construct that no interpretation gives a value.
@@ -93,22 +93,22 @@ class Constructs:
     """
 
     is_excluded: bool
-    is_beyond: bool
-    has_calculus: bool
-    has_cases: bool
-    is_misread: bool
-    is_delicate: bool
-    may_diverge: bool
-    has_matrices: bool
+    is_beyond: bool = False
+    has_calculus: bool = False
+    has_cases: bool = False
+    is_misread: bool = False
+    is_delicate: bool = False
+    may_diverge: bool = False
+    has_matrices: bool = False
     letters: frozenset[str]
-    bound: frozenset[str]
-    called: frozenset[str]
-    has_rates: bool
+    bound: frozenset[str] = frozenset()
+    called: frozenset[str] = frozenset()
+    has_rates: bool = False
     is_equation: bool
-    integrated: frozenset[str]
-    special: frozenset[str]
+    integrated: frozenset[str] = frozenset()
+    special: frozenset[str] = frozenset()
     named: frozenset[str]
-    is_plain: bool
+    is_plain: bool = False
     single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
@@ -145,8 +145,9 @@ def constructs_of(f: Formula) -> Constructs:
     charge_steps(len(nodes))
     if is_plain_algebra(f):
         return _of_plain_algebra(f, nodes)
-    f = with_raised_indices(f)
-    nodes = [node for member in f.members for node in walk(member)]
+    raised = with_raised_indices(f)
+    if raised is not f:
+        f, nodes = raised, [node for member in raised.members for node in walk(member)]
     ops = {node.op for node in nodes}
     is_quantum, is_tensor, specials = has_quanta(nodes), _is_tensor(f, nodes), _special_names(f, nodes)
     has_harmonic = any(name.startswith("Y_") for name in specials) or any(
@@ -195,7 +196,6 @@ def constructs_of(f: Formula) -> Constructs:
         integrated=_integrated(nodes),
         special=frozenset(base_letter(name) for name in special_factors(nodes)),
         named=frozenset(base_letter(node.name) for node in nodes if node.op in ("sym", "apply")),
-        is_plain=False,
         single={
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },
@@ -206,26 +206,14 @@ def _of_plain_algebra(f: Formula, nodes: Iterable[Expr]) -> Constructs:
     """Return that a formula has nothing beyond algebra, and its letters."""
     names = [node.name for node in nodes if node.op == "sym"]
     places = Counter(map(base_letter, names))
-    once = {base_letter(name): name for name in names}
+    letters = frozenset(places) - _NO_QUANTITIES
     return Constructs(
         is_excluded=f.kind not in ("equation", "expression"),
-        is_beyond=False,
-        has_calculus=False,
-        has_cases=False,
-        is_misread=False,
-        is_delicate=False,
-        may_diverge=False,
-        has_matrices=False,
-        letters=frozenset(places) - _NO_QUANTITIES,
-        bound=frozenset(),
-        called=frozenset(),
-        has_rates=False,
+        letters=letters,
         is_equation=f.kind == "equation",
-        integrated=frozenset(),
-        special=frozenset(),
         named=frozenset(places),
         is_plain=True,
-        single={letter: once[letter] for letter in places if places[letter] == 1 and letter not in _NO_QUANTITIES},
+        single={letter: name for name in names if places[letter := base_letter(name)] == 1 and letter in letters},
     )
 
 

@@ -101,9 +101,9 @@ warm: .venv/.dev
 	@$(BIN)/python -m prism warm
 
 # Kernels are compiled once, before any test is timed or started beside another. `test` is what a newcomer waits for, in
-# six minutes of processor time: every folder, and of what repeats or searches a sample that
-# tests/support/quick_run.py names. In `test-all` is all the rest: what is marked `slow` (decides all rows once more, interpreted; starts many
-# processes, builds packages, reads thousands of hostile texts), seven of eight rows beyond algebra, more examples.
+# six minutes of processor time: of each folder what takes little, and of tests with many cases one in twelve
+# (tests/support/quick_run.py). In `test-all` is all the rest, and what is marked `slow`: it decides all rows once more,
+# interpreted, starts many processes, builds packages, searches the tree, reads thousands of hostile texts.
 test: warm
 	@PRISM_KERNELS=compiled $(BIN)/python -m pytest -m 'not slow' --quick
 

@@ -4,9 +4,9 @@
 the equivalence rows, where each takes long: interpreted and with coverage. Of the attacks on
 problems, and of the properties of claims on their students, one in five runs unless `--all-attacks` is given.
 
-`--quick` is for the run that a newcomer waits for (`make test`). All rows and tests that take little time run, and of
-each kind that repeats or searches a sample, which `tests/support/quick_run.py` names, and fewer examples of
-hypothesis. Files that are slow as a whole are not even imported. `make test-all` runs everything.
+`--quick` is for the run that a newcomer waits for (`make test`): one case in twelve of a test that has many, the rest of
+what is not `slow`, and fewer examples of hypothesis (`tests/support/quick_run.py`). Files that are slow as a whole are
+not even imported. `make test-all` runs everything.
 """
 
 from __future__ import annotations
@@ -83,16 +83,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if any(row in item.name for row in _COMPILED_ROWS):
             item.add_marker(pytest.mark.compiled)
     shares = dict.fromkeys(_ROWS, config.getoption("one_row_in"))
-    if config.getoption("quick"):
-        shares |= quick_run.SHARES
     if not config.getoption("all_attacks"):
         shares |= dict.fromkeys(_ATTACKS, ATTACKS_LEFT)
-    left_out = [
+    left_out = {
         item
         for item in items
         for test, share in shares.items()
         if test in item.nodeid and crc32(item.name.encode()) % share
-    ]
+    }
+    if config.getoption("quick"):
+        left_out |= quick_run.left_out(items)
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]

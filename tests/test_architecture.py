@@ -56,12 +56,14 @@ def modules_where(*, besides: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.M
 KERNELS, AUTOMATON, CACHES = "engine/kernels/", "latex/parsing/lalr.py", "resources.py"
 
 
+@pytest.mark.slow
 def test_only_kernels_know_numba() -> None:
     words = {"numba", "njit", "jit", "prange"}
     found = {name: words & set(names(tree)) for name, tree in modules_where(besides=(KERNELS,))}
     assert not {name: used for name, used in found.items() if used}
 
 
+@pytest.mark.slow
 def test_no_kernel_is_compiled_with_fastmath() -> None:
     """Under fastmath `isfinite(nan)` is true, so every undefined point looks defined."""
     calls = (
@@ -72,6 +74,7 @@ def test_no_kernel_is_compiled_with_fastmath() -> None:
     assert not [(name, word) for name, word in calls if word in ("fastmath", "parallel")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "home"),
     [("lark", AUTOMATON), ("pint", "bridges/"), ("sympy", "bridges/"), ("symengine", "bridges/")],
@@ -84,6 +87,7 @@ def test_a_package_is_known_in_one_place(package: str, home: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_verdicts_have_no_hidden_input() -> None:
     """No clock, no chance and no environment: the kernels ask for their one switch, and where caches stand."""
     sources = {"time", "random", "datetime", "secrets", "uuid", "locale"}
@@ -113,6 +117,7 @@ def test_the_environment_switches_are_the_documented_ones() -> None:
     assert switches == {"PRISM_KERNELS", "NUMBA_CACHE_DIR", "PRISM_CACHE_DIR"}
 
 
+@pytest.mark.slow
 def test_no_fault_is_dropped_silently() -> None:
     """Faults are caught by name; one that is not expected must be seen."""
     handlers = [
@@ -176,6 +181,7 @@ except SystemExit as stop:
 """
 
 
+@pytest.mark.slow
 def test_one_check_starts_nothing_heavy() -> None:
     assert loaded_after(CHECK) <= {"lark"}
     # Without the switch the choice is made by counted work, and one check is far below it.
@@ -184,6 +190,7 @@ def test_one_check_starts_nothing_heavy() -> None:
     ) <= {"lark"}
 
 
+@pytest.mark.slow
 def test_one_check_compiles_no_pattern_of_units() -> None:
     """The names of all units stand in each of them several times; together they take a twentieth of a check."""
     loaded_after(f"{CHECK}\nfrom prism.latex.words import compiled\nassert not compiled.cache_info().currsize")

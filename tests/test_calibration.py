@@ -19,6 +19,7 @@ def test_families_and_texts_grow_and_composites_are_drawn_by_the_seed():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "n"), [("delta functions", 4), (WIDE, 16)])
 def test_what_took_minutes_ends_within_the_account_of_a_pair(family: str, n: int):
     latex = calibration.FAMILIES[family](n)

@@ -571,6 +571,7 @@ def test_a_failing_row_is_told_in_lines() -> None:
     assert "prism/equivalence/zero_sets.py" in shown["trace"]
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(("case_id", "file"), [
     ("acceleration-is-zero", "tests/cases/equivalence/identities_and_zeros.toml"),

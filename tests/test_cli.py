@@ -49,6 +49,7 @@ def test_check_takes_a_context() -> None:
     assert "imaginary" in broken.stderr
 
 
+@pytest.mark.slow
 def test_commands_that_read_formulas_take_macros(tmp_path: Path) -> None:
     file, problem, solution = (tmp_path / name for name in ("m.toml", "p.toml", "s.txt"))
     file.write_text(r"""macros = { '\vc' = '\hat{#1}', der = '\frac{d#1}{d#2}' }""")
@@ -371,6 +372,7 @@ def test_an_answer_that_cannot_be_read_stops_a_draft() -> None:
     assert (result.exit_code, result.stderr.count("cannot be read"), result.stdout) == (3, 2, "")
 
 
+@pytest.mark.slow
 def test_every_command_has_help_and_stands_in_the_public_contract() -> None:
     page = (ROOT / "docs/explanation/architecture.md").read_text("utf-8")
     contract = page.split("- **Commands:**")[1].split("Exit codes")[0]
@@ -397,6 +399,7 @@ def test_a_formula_may_begin_like_the_option_for_help() -> None:
     assert run.invoke(app, ["check", "--", "-h", "0 - h"]).stdout.startswith("equivalent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_there_for_usual_shells(shell: str) -> None:
     script = run.invoke(app, [], prog_name="prism", env={"_PRISM_COMPLETE": f"source_{shell}"})
@@ -415,6 +418,7 @@ def test_completion_offers_shipped_problems_and_files() -> None:
     assert complete_problem("no-such-folder/x") == []
 
 
+@pytest.mark.slow
 def test_list_has_every_shipped_problem() -> None:
     listed = json.loads(run.invoke(app, ["list", "--json"]).stdout)["problems"]
     loaded = [prism.load_problem(path) for path in sorted((ROOT / "dags").glob("*.toml"))]
@@ -479,6 +483,7 @@ def with_terminal(*words: str) -> tuple[str, str]:
     return done.stdout.decode(), told.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "doing"), [
     (["demo", "bucket"], "grading solutions"), (["lint", "bucket"], "checking"),
     (["explain", "bucket", str(ROOT / "grammar/README.md")], "diagnosing"),
@@ -498,6 +503,7 @@ def graded(**environment: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_colour_is_for_terminals_and_no_color_turns_it_off() -> None:
     coloured, plain = graded(FORCE_COLOR="1"), graded(FORCE_COLOR="1", NO_COLOR="1")
     for word, colour in (("matched", "\x1b[32m"), ("missing", "\x1b[31m")):

@@ -79,6 +79,7 @@ def test_complaints_name_what_is_wrong():
     assert len(costs.complaints(measured(cpu=1.5, memory=200.0, operations=150_000))) == 3
 
 
+@pytest.mark.slow
 def test_a_hanging_and_a_raising_input_are_findings(monkeypatch: pytest.MonkeyPatch):
     def perform(call, text, note, ready):
         ready()

@@ -105,6 +105,7 @@ def test_each_rule_has_its_heading() -> None:
     assert not [rule for rule, body in rules().items() if not body.startswith(f"### {rule} ")]
 
 
+@pytest.mark.slow
 def test_each_citation_of_a_rule_resolves() -> None:
     cited = {(named(path), rule) for path in files() for rule in cited_in(text_of(path))}
     assert len(cited) > 100
@@ -119,6 +120,7 @@ def test_no_citation_lacks_a_number() -> None:
     assert not found
 
 
+@pytest.mark.slow
 def test_each_rule_is_the_source_of_a_case() -> None:
     cited = {rule for row in cases() for rule in cited_in(row.get("source", ""))}
     assert not sorted(rules().keys() - cited)
@@ -438,12 +440,14 @@ def test_the_site_lists_every_known_gap(pages: dict[str, _Html]) -> None:
     assert not [name for name in marked if f" {name} " not in said]
 
 
+@pytest.mark.slow
 def test_each_limit_says_what_it_means() -> None:
     found = code_facts.limits()
     assert len(found) > 150
     assert not [limit.name for limit in found if not limit.meaning]
 
 
+@pytest.mark.slow
 def test_no_import_goes_up() -> None:
     """The picture of imports draws this: the layers and the counts, which the contract of import-linter holds too."""
     height = {name: k for k, layer in enumerate(reversed(code_facts.layers())) for name in layer}

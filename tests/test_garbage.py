@@ -53,6 +53,7 @@ print(gc.collect())
 """
 
 
+@pytest.mark.slow
 def test_grading_leaves_no_cycles_behind() -> None:
     """In a process of its own, in which no thread of another test leaves any."""
     done = subprocess.run([sys.executable, "-c", GRADED_TWICE], capture_output=True, text=True, check=True)

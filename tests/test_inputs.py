@@ -88,6 +88,7 @@ def test_a_long_dotted_key_is_refused_before_it_is_read() -> None:
     assert parse_toml(".".join("a" * 20) + " = 'a.b.c'")["a"]["a"]
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("[]{}=\".'\n\\ a1-+:T#e,_"), max_size=60))
 def test_no_text_raises_anything_else(text: str) -> None:
     for reader in (parse_json, parse_toml):

@@ -155,6 +155,7 @@ def test_what_is_cut_is_told_as_that_alone() -> None:
     assert (grade.status, grade.flags) == ("too_large", ())
 
 
+@pytest.mark.slow
 def test_answers_in_words_are_readable() -> None:
     problem = prism.load_problem("stability")
     (index,) = (node.index for node in problem.nodes if node.is_text)
@@ -163,6 +164,7 @@ def test_answers_in_words_are_readable() -> None:
     assert prism.grade(problem, "The equilibrium is stable.").flags == ()
 
 
+@pytest.mark.slow
 def test_grade_explain_run_and_report_tell_it(folder: Path) -> None:
     (folder / "words.md").write_text(WORDS, encoding="utf-8")
     said = run.invoke(app, ["grade", "free_fall", "words.md"]).output
@@ -202,6 +204,7 @@ def test_rewards_and_verify_tell_it() -> None:
     assert "found nothing" in nothing.fault
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("raw", "word"),
     [
@@ -312,6 +315,7 @@ def test_if_equivalent_means_what_it_says() -> None:
 # Names that are not found. --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_nearest_name_is_suggested(folder: Path) -> None:
     (folder / "answer.md").write_text(RIGHT, encoding="utf-8")
     (folder / "mine.toml").write_text(resource("dags/free_fall.toml").read_text("utf-8"), encoding="utf-8")
@@ -344,6 +348,7 @@ def test_a_file_without_an_ending_that_is_not_there_is_missing() -> None:
 # Files that are written. ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_file_is_written_over_and_no_folder_made_unasked(folder: Path) -> None:
     (folder / "answer.md").write_text(RIGHT, encoding="utf-8")
     rollouts = lines("r.jsonl", {"response": RIGHT})

@@ -77,6 +77,7 @@ def test_a_set_is_json_lines_with_paths(folder: Path) -> None:
         assert json.loads(Path("prompts.jsonl").read_text("utf-8"))["problem_id"] == "free_fall"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_its_code(folder: Path) -> None:
     def code(*words: str) -> tuple[int, str]:
         done = run.invoke(app, ["prompt", *words])

@@ -211,6 +211,7 @@ def test_files_are_named_by_their_problems(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in lines[1].splitlines()] == ["a/b", "A b", "../..", "x" * 300]
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path) -> None:
     source = written(tmp_path, "s.json", SCHEME)
     out = tmp_path / "spring.toml"

@@ -90,6 +90,7 @@ def test_too_many_or_none_are_refused() -> None:
         draft_alternatives([ENERGY, "Nothing."])
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path) -> None:
     for name, text in (("energy", ENERGY), ("kinematics", KINEMATICS), ("wrong", WRONG)):
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")

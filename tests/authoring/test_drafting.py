@@ -176,6 +176,7 @@ def test_a_value_in_a_sentence_is_no_node_and_told() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_long_solution_keeps_the_last_formulas() -> None:
     made = draft("".join(f"$$x_{{{k}}} = y_{{{k}}} + z$$ " for k in range(MAX_NODES + 5)))
     assert len(made.nodes) == MAX_NODES

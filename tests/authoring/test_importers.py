@@ -343,6 +343,7 @@ def test_the_command_writes_files_and_images_and_tells_rows(tmp_path: Path) -> N
     assert forced.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_non_commercial_licence_is_told_once(tmp_path: Path) -> None:
     write_dataset(tmp_path, "ugphysics")
     ran = run("convert", str(tmp_path), "--from", "ugphysics", "-o", str(tmp_path / "u.jsonl"), "--partial")

@@ -64,6 +64,7 @@ def test_an_honest_draft_is_not_cut_and_costs_the_same_again(monkeypatch: pytest
     assert 0 < warm < budget.DRAFT / 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "what"),
     [
@@ -93,6 +94,7 @@ def test_an_answer_that_is_not_looked_for_is_told(monkeypatch: pytest.MonkeyPatc
     assert made.nodes[-1].is_final
 
 
+@pytest.mark.slow
 def test_a_dear_formula_of_a_draft_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are compared with each other as without it."""
     monkeypatch.setattr("prism.authoring.candidates.STATED", EXACT)
@@ -103,6 +105,7 @@ def test_a_dear_formula_of_a_draft_costs_only_itself(monkeypatch: pytest.MonkeyP
     assert any("compare all formulas" in remark for remark in told(made))
 
 
+@pytest.mark.slow
 def test_what_many_formulas_on_one_name_cost_is_bounded() -> None:
     text = "".join(rf"$V = {k} \prod_{{k=1}}^{{9}} \frac{{q}}{{k}}$. " for k in range(40))
     limit = budget.DRAFT + budget.CHARACTER * len(text) + budget.KNOWLEDGE

@@ -44,6 +44,7 @@ def test_the_schema_of_problem_files_names_the_domains_of_physics() -> None:
     assert schema["properties"]["domain"]["examples"] == physics
 
 
+@pytest.mark.slow
 def test_every_shipped_problem_is_of_a_listed_domain() -> None:
     known = shipped_vocabulary().subtopics
     assert all(prism.load_problem(path).domain in known for path in (ROOT / "dags").glob("*.toml"))

@@ -104,6 +104,7 @@ def test_a_code_that_does_not_exist_is_refused() -> None:
         LintFinding("fault", "wrong", "", "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled  # the integrals of some of them take minutes as plain Python
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_problems_are_clean_but_for_what_is_known(path: Path) -> None:

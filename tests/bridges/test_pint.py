@@ -20,6 +20,7 @@ def registry() -> Any:
     return pint.UnitRegistry()
 
 
+@pytest.mark.slow
 def test_every_unit_of_the_table_goes_to_pint_and_comes_back(registry: Any) -> None:
     table = unit_table()
     names = [*table.exact, *table.prefixed, *table.words]

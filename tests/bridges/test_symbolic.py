@@ -123,6 +123,7 @@ def test_both_libraries_give_every_operator_its_value(op: str) -> None:
         assert values_agree(written, "symengine")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.tuples(expressions, expressions))
 def test_generated_equations_come_back_unchanged(sides: tuple[Expr, Expr]) -> None:

@@ -64,6 +64,7 @@ def test_a_dear_solution_is_diagnosed_within_its_account(text: str, free_fall: P
     assert not any("internal" in each.detail for each in told.findings)
 
 
+@pytest.mark.slow
 def test_a_dear_formula_costs_another_no_finding(free_fall: PreparedProblem) -> None:
     (alone,) = diagnosed(free_fall, SLIP).findings
     assert alone.status == "wrong"

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 import prism
@@ -116,6 +117,7 @@ def test_formulas_that_stay_open_are_named_before_the_first_wrong_step() -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_solution_without_a_formula_is_told(tmp_path: Path) -> None:
     path, solution = tmp_path / "charging.json", tmp_path / "solution.md"
     path.write_text(json.dumps(CHARGING), encoding="utf-8")

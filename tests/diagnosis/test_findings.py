@@ -67,6 +67,7 @@ def test_nothing_that_a_student_writes_raises(solution: str) -> None:
     assert all("internal" not in each.detail for each in told.findings), told
 
 
+@pytest.mark.slow
 def test_a_hint_does_not_say_what_is_right() -> None:
     for solution in (r"$s = g t^2$", r"$v = g^2 t$", r"$v_f = 2 g h$", r"$h = \frac12 g t_f$", r"$v_f = g s$"):
         (found,) = diagnosed(solution).findings

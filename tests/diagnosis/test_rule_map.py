@@ -74,6 +74,7 @@ def test_each_reason_has_an_origin_and_no_other(origins: Mapping[object, Origin]
     assert set(origins) == reasons
 
 
+@pytest.mark.slow
 def test_the_modules_of_a_reason_are_those_that_give_it() -> None:
     given = {name: reasons_given(tree) for name, tree in deciding_modules().items() if name not in LISTS}
     wrong = []
@@ -88,6 +89,7 @@ def test_the_modules_of_a_reason_are_those_that_give_it() -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_flags_links_and_stages_stand_in_their_modules() -> None:
     trees = deciding_modules()
     texts = {name: (ROOT / f"{name.replace('.', '/')}.py").read_text("utf-8") for name in trees}
@@ -106,6 +108,7 @@ def test_every_module_exists_and_every_rule_has_its_anchor() -> None:
         assert f'<a id="{origin.anchor.partition("#")[2]}"></a>\n### {origin.rule} ' in page
 
 
+@pytest.mark.slow
 def test_the_page_has_every_reason_with_cases_that_exist() -> None:
     page = load_script(ROOT / "docs" / "generator" / "contributors_map.py").contributors_map()
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
@@ -125,6 +128,7 @@ $t_f = \sqrt{2h/g}$, and with $g = 9.81$ so $\badcommand = 3$.
 """
 
 
+@pytest.mark.slow
 def test_explain_traces_each_decision() -> None:
     run = CliRunner()
     plain = run.invoke(app, ["explain", "free_fall", "-"], input=TEXT).stdout

@@ -191,6 +191,7 @@ def source_trees() -> list[ast.Module]:
     return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCES.glob("*.py"))]
 
 
+@pytest.mark.slow
 def test_python_calls_entries_only() -> None:
     """Another kernel has no door for Python once it is compiled: calling it would end the process."""
     package = SOURCES.parents[2]

@@ -45,6 +45,7 @@ def test_what_is_not_evaluated_is_refused() -> None:
         decide(r"v = \frac{dx}{dt}", "v = u")
 
 
+@pytest.mark.slow
 def test_symbols_are_positive() -> None:
     assert decide("v^2 = 2gh", r"v = \sqrt{2gh}") == "equivalent"
 
@@ -62,12 +63,14 @@ def test_no_solution_on_either_side_decides_nothing() -> None:
     assert decide("1 = 1", "1 = 1") == "too_few_trials"
 
 
+@pytest.mark.slow
 def test_constants_are_put_in_once_expressions_first() -> None:
     assert decide("F = k q / r^2", r"F = \frac{q}{4\pi\epsilon r^2}", k=r"\frac{1}{4\pi\epsilon}") == "equivalent"
     assert decide("y = a x", "y = 6 x", a="2b", b="3") == "equivalent"
     assert decide("y = a x", "y = 2 b x", a="2b", b="b + 1") == "rejected"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", RESULT["replayed"], ids=lambda row: row["id"])
 def test_a_pair_of_the_benchmark_is_decided_as_before(row: dict[str, Any]) -> None:
     outcome = decide(row["a"], row["b"])

@@ -114,6 +114,7 @@ def test_integers_of_a_domain_stay_in_it() -> None:
     assert set(draws("n", Sampling("integer", (2, 5)), DIGEST, 60)) == {2.0, 3.0, 4.0, 5.0}
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_search() -> None:
     wide = " + ".join(rf"\sin(x_{{{k}}} y + {k} x)" for k in range(60))
     residual = Expr("sub", prism.parse(f"y = {wide}").members)

@@ -58,6 +58,7 @@ OTHER = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), SAME)
 def test_formulas_that_say_the_same_do_so_both_ways_round(a: str, b: str) -> None:
     one, two = parse(a), parse(b)
@@ -106,6 +107,7 @@ def test_a_comparison_beyond_its_operations_leaves_the_verdict_as_it_was(
     assert not account.is_exhausted
 
 
+@pytest.mark.slow
 def test_no_formula_costs_more_than_is_allowed() -> None:
     deep = r"\int_0^1 " * 6 + r"e^{a p q r s t u}" + "".join(f" d{v}" for v in "pqrstu")
     with share(10 * INTERPRETED) as account:
@@ -192,6 +194,7 @@ def _grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 anything = st.recursive(leaves, _grow, max_leaves=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from(strategies.NAMES).map(symbol), anything)
 def test_no_operator_over_whatever_operands_raises(left: Expr, right: Expr) -> None:

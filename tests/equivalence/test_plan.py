@@ -92,6 +92,7 @@ def same(one: Tape | str, two: Tape | str) -> bool:
     return rest[0] == rest[1] and all(np.array_equal(*pair) for pair in arrays)
 
 
+@pytest.mark.slow
 def test_a_tape_asks_for_no_more_than_the_part_of_a_reading_that_concerns_it() -> None:
     n_narrowed = 0
     for name, *written, context in pairs():

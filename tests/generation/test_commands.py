@@ -14,6 +14,7 @@ from tests.generation.test_loading import BRAKING
 RUN = CliRunner()
 
 
+@pytest.mark.slow
 def test_files_and_lines_are_the_same_instances(tmp_path: Path) -> None:
     out, lines = tmp_path / "out", tmp_path / "all.jsonl"
     call = ["generate", "braking", "-n", "2", "--variants", "original,abstract", "-o", str(out), "--jsonl", str(lines)]
@@ -63,6 +64,7 @@ def test_what_cannot_be_generated(call: list[str], code: int, told: str, tmp_pat
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_lint_takes_templates(tmp_path: Path) -> None:
     done = RUN.invoke(app, ["lint", "braking", "--seeds", "3", "--json"])
     assert done.exit_code == 0

@@ -191,6 +191,7 @@ def test_labels_of_the_original_by_hand() -> None:
     assert student(made.data, "memorised")["expected"]["matched"] == [1, 2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_grades_are_the_labels(name: str) -> None:
     for made in generate(name, n=2, seed=500, variants=VARIANTS):
@@ -260,6 +261,7 @@ def test_an_instance_that_repeats_numbers_is_skipped() -> None:
         list(generate(data, n=20))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_is_told() -> None:
     data = braking()
     data["constraint"] = [{"formula": r"s > 900\unit{m}"}]

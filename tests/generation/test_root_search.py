@@ -155,6 +155,7 @@ def test_values_lie_within_their_enclosure(latex: str) -> None:
     assert n_bounded > 50
 
 
+@pytest.mark.slow
 def test_roots_against_products_of_factors() -> None:
     """(x - a)(x - b)(x - c), multiplied out, has the roots a, b, c, however they lie."""
     draws = random.Random(5)
@@ -195,6 +196,7 @@ def test_a_template_by_hand() -> None:
     assert original.data["grading_standard"][2]["formula"] == r"y = 10.0\unit{m}"
 
 
+@pytest.mark.slow
 def test_a_condition_chooses_no_root() -> None:
     """At c = 6 the roots are 1, 2 and 3 m; `x > 2.5 m` would leave one."""
     data = cubic(

@@ -10,6 +10,7 @@ from prism.generation.linting import CODES, lint_template
 from tests.generation.test_loading import braking
 
 
+@pytest.mark.slow
 def test_a_template_that_passes() -> None:
     report = lint_template("braking", n_seeds=12)
     assert report.findings == ()
@@ -95,6 +96,7 @@ def test_a_file_with_faults_has_its_blanks_checked() -> None:
     assert {(each.kind, each.code) for each in lint_template(data).findings} == {("fault", "file"), ("fault", "blank")}
 
 
+@pytest.mark.slow
 def test_what_is_everywhere_is_told_once() -> None:
     data = {**braking(), "domain": "Classical Mechanics"}
     (finding,) = lint_template(data, n_seeds=12).findings

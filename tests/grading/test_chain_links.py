@@ -31,6 +31,7 @@ def member(latex: str) -> Expr:
     return parse(latex).members[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", MEMBERS)
 def test_nothing_raises_and_a_member_is_never_refuted_by_itself(left: str) -> None:
     for right in MEMBERS:

@@ -60,6 +60,7 @@ def test_a_small_text_is_as_dishonest() -> None:
         assert len(small.claims) <= len(each.claims)
 
 
+@pytest.mark.slow
 def test_composed_texts_gain_nothing() -> None:
     gains = [each.text for each in composed(400) if (grade(PROBLEM, each.text).score or 0) > 0]
     assert not gains, gains[0]

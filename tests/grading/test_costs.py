@@ -88,6 +88,7 @@ def test_many_dear_formulas_end_within_the_account_of_the_solution(dear: str, pr
     assert told.cost <= matrix + budget.LOCATING + budget.CONSEQUENCES + budget.DIAGNOSED_FORMULA
 
 
+@pytest.mark.slow
 def test_a_dear_text_in_one_thread_changes_no_reward_in_another() -> None:
     reward = Reward()
     texts = [HONEST if k % 2 else f"$V = {written(CASES[k % len(CASES)])}$" for k in range(16)]
@@ -157,6 +158,7 @@ def memories() -> list[Any]:
     return [each for each in found.values() if callable(each) and each.__module__.startswith(FORGETFUL)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 @pytest.mark.parametrize("is_of_facts", [True, False], ids=["facts", "all"])
 def test_what_is_forgotten_on_the_way_changes_no_grade(
@@ -187,6 +189,7 @@ def test_what_is_forgotten_on_the_way_changes_no_grade(
     assert n_forgotten > 100
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_costs_do_not_depend_on_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels.warm()
@@ -264,6 +267,7 @@ def test_no_plain_cache_keeps_what_is_charged() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_what_was_decided_before_the_operations_ended_stays_decided(
     problem: PreparedProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def long_problem(**formulas: str) -> dict[str, Any]:
     return {"id": "long", "context": "", "grading_standard": [*nodes[:-1], {**nodes[-1], "is_final_answer": True}]}
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_hundred_ordinary_nodes_of_six_terms_are_prepared() -> None:
     prepared = prepare(long_problem())
@@ -40,6 +41,7 @@ def test_a_hundred_ordinary_nodes_of_six_terms_are_prepared() -> None:
     assert prepare(prepared, training=True).given == frozenset()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_dear_node_among_them_is_named() -> None:
     with pytest.raises(DataFileError) as caught:

@@ -258,6 +258,7 @@ def forget() -> None:
                     value.cache_clear()
 
 
+@pytest.mark.slow
 def test_what_was_graded_before_changes_no_grade() -> None:
     prepared = prism.prepare("dags/free_fall.toml")
     texts = [student.solution for student in prepared.problem.students]

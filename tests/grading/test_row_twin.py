@@ -33,6 +33,7 @@ def result(worlds: list[row_twin.World]) -> dict[str, Any]:
     return row_twin.compare(row_twin.generated_rows(worlds, seed=0), row_twin.SLICE)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_rows_say_what_pairs_say(result: dict[str, Any]) -> None:
     assert result["first"] == []
@@ -40,6 +41,7 @@ def test_rows_say_what_pairs_say(result: dict[str, Any]) -> None:
     assert result["pairs"] >= row_twin.SLICE
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_the_pairs_are_of_many_kinds(result: dict[str, Any]) -> None:
     """Else equal verdicts say little."""
@@ -50,6 +52,7 @@ def test_the_pairs_are_of_many_kinds(result: dict[str, Any]) -> None:
     assert beside >= {"equation", "expression", "chain", "inequality"}
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_rows_of_the_cases_say_what_pairs_say(worlds: list[row_twin.World]) -> None:
     every = len(list(row_twin.rows_of_cases(worlds))) // CASES
@@ -57,6 +60,7 @@ def test_rows_of_the_cases_say_what_pairs_say(worlds: list[row_twin.World]) -> N
     assert row_twin.compare(rows, row_twin.PAIRS)["first"] == []
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_for_a_seed(worlds: list[row_twin.World]) -> None:
     assert next(row_twin.generated_rows(worlds, seed=3)) == next(row_twin.generated_rows(worlds, seed=3))
 

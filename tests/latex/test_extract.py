@@ -215,6 +215,7 @@ def test_led_and_block() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_limits_stop_and_count_what_they_leave_out() -> None:
     many = extract("".join(f"$x_{{{n}}} = b$ and " for n in range(MAX_FORMULAS + 10)))
     assert (len(many), many.left_out) == (MAX_FORMULAS, LeftOut(0, 10))
@@ -235,6 +236,7 @@ def test_of_a_long_text_both_ends_are_read() -> None:
     assert len({item.block for item in found}) == 2
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_outside_of_what_a_mark_far_before_opened() -> None:
     thought = "<think>\n" + "so $x = 1$ is it\n" * 20_000 + "</think>\nSo $c = d$."
     assert {item.kind for item in extract(thought)[:-1]} == {"thinking"}
@@ -344,6 +346,7 @@ def test_what_is_left_out_still_says_how_the_end_is_read(head: str, middle: str,
     assert found.left_out.characters > MAX_TEXT
 
 
+@pytest.mark.slow
 def test_a_text_beyond_the_limit_costs_what_the_limit_costs() -> None:
     spent = []
     for n in (1, 4, 16):

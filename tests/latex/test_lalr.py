@@ -117,12 +117,14 @@ def engines() -> tuple[lalr.LalrParser, Lark]:
     return bind_builder(load_tables(GRAMMAR), builder), reference(GRAMMAR, builder)
 
 
+@pytest.mark.slow
 def test_the_formulas_of_the_cases(formulas: list[list[Placed]], engines: tuple[lalr.LalrParser, Lark]) -> None:
     ours, lark = engines
     for tokens in formulas:
         assert outcome(ours, tokens) == outcome(lark, tokens)
 
 
+@pytest.mark.slow
 def test_broken_formulas(formulas: list[list[Placed]], engines: tuple[lalr.LalrParser, Lark]) -> None:
     """Tokens left out, put in and exchanged: the same value, or the same fault."""
     ours, lark = engines
@@ -332,10 +334,12 @@ def run(folder: Path, seed: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_only_the_first_process_loads_lark(folder: Path) -> None:
     assert [run(folder, "1"), run(folder, "2")] == ["True", "False"]
 
 
+@pytest.mark.slow
 def test_every_process_makes_the_same_file(tmp_path: Path) -> None:
     contents = []
     for seed in ("1", "2"):

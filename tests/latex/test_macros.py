@@ -41,6 +41,7 @@ def test_a_text_defines_before_a_given_macro() -> None:
     assert [item.latex for item in extract(r"$\vc n$", macros=VC)] == [r"\vec{n}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -111,6 +111,7 @@ def test_expected_is_in_a_readers_words() -> None:
     assert not [word for word in caught.value.expected if word.isupper()]
 
 
+@pytest.mark.slow
 def test_nothing_but_syntax_errors() -> None:
     """Formulas broken at random are read or refused; nothing else comes out, and positions stay inside."""
     chance = random.Random(20261121)
@@ -171,6 +172,7 @@ def outcome(latex: str) -> Formula | tuple[int, str, tuple[str, ...]]:
         return fault.position, fault.found, fault.expected
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(FORMULA_LIKE | NESTED)
 def test_any_text_is_read_or_refused_with_a_place(latex: str) -> None:

@@ -172,6 +172,7 @@ def formulas_of_cases() -> Iterator[Any]:
     yield from seen.items()
 
 
+@pytest.mark.slow
 def test_every_formula_of_the_cases_comes_back() -> None:
     lost = []
     for latex, name in formulas_of_cases():

@@ -90,6 +90,7 @@ def test_the_ablation_of_the_topology_has_the_order_of_the_study() -> None:
     assert flat > dag > linear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [((*(Fraction(k, 100) for k in range(1001)),), 0.949), ((0, 3, 6, 10), 0.972), ((0, 3, 10), 0.982)],

@@ -69,6 +69,7 @@ def test_each_final_answer_cell_is_a_whole_number_of_problems() -> None:
     assert len({name.split(",")[0] for name, _, _ in faults}) == 7 - 3
 
 
+@pytest.mark.slow
 def test_no_smaller_numbers_of_problems_give_the_cells() -> None:
     for level, n in LEVELS.items():
         printed = [row[f"{level} final"] for row in TEXT]
@@ -114,6 +115,7 @@ def report_of(rows: list[dict[str, str]]) -> CrossTable:
     return cross_table(made, crossing, replicates=0)
 
 
+@pytest.mark.slow
 def test_report_crossed_by_model_and_difficulty_gives_the_table() -> None:
     found = report_of(TEXT)
     for row, final in zip(TEXT, averages_from_counts(TEXT), strict=True):

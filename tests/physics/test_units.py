@@ -194,6 +194,7 @@ def writer() -> ModuleType:
     return load_script(resource("constants") / "write_units.py")
 
 
+@pytest.mark.slow
 def test_the_table_is_what_the_script_writes(writer: ModuleType) -> None:
     pint = pytest.importorskip("pint", reason="pint writes the table of units")
     if f"from pint {pint.__version__};" not in UNITS.splitlines()[0]:
@@ -201,6 +202,7 @@ def test_the_table_is_what_the_script_writes(writer: ModuleType) -> None:
     assert writer.table_text() == UNITS
 
 
+@pytest.mark.slow
 def test_every_unit_is_worth_what_pint_says(writer: ModuleType) -> None:
     pint = pytest.importorskip("pint", reason="pint is the oracle for units")
     registry: Any = pint.UnitRegistry(non_int_type=Fraction)

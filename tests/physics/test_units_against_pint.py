@@ -172,6 +172,7 @@ def known(registry: Any) -> Iterator[Known]:
         assert not powers, f"{name} has the dimension {powers}"
 
 
+@pytest.mark.slow
 def test_every_name_is_read_as_pint_reads_it_or_excluded(registry: Any) -> None:
     wrong, checked = [], 0
     for item in known(registry):
@@ -187,6 +188,7 @@ def test_every_name_is_read_as_pint_reads_it_or_excluded(registry: Any) -> None:
     assert checked > 300
 
 
+@pytest.mark.slow
 def test_what_is_excluded_is_no_unit(registry: Any) -> None:
     excluded = listed(EXCLUDED)
     assert len(excluded) == len(set(excluded))
@@ -232,6 +234,7 @@ def test_every_unit_of_the_reader_stands_in_the_table() -> None:
     assert sorted(name for name in listed_names if worth(name) is None) == []
 
 
+@pytest.mark.slow
 def test_base_units_spell_the_same_unit() -> None:
     for name in spellings():
         spelled = unit_as_expr(name)
@@ -240,6 +243,7 @@ def test_base_units_spell_the_same_unit() -> None:
         assert parse_quantity(Expr("mul", (number(1), read))) == worth(name), name
 
 
+@pytest.mark.slow
 def test_the_english_name_names_the_same_unit() -> None:
     for name in spellings():
         found = find_unit(name)
@@ -248,6 +252,7 @@ def test_the_english_name_names_the_same_unit() -> None:
             assert worth(found.name) == worth(name), f"{name}: {found.name}"
 
 
+@pytest.mark.slow
 def test_latex_names_the_same_unit() -> None:
     wrong = []
     for name in spellings():

@@ -162,6 +162,7 @@ def test_levels_of_difficulty(marks: tuple[int | None, int | None, int], total: 
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_difficulty_of_the_shipped_problems() -> None:
     found = {path.stem: load_problem(path).difficulty for path in SHIPPED}
     by_hand = {"free_fall": (3, "Easy"), "bucket": (5, "Medium"), "scoring_figure": (5, "Medium")}
@@ -330,6 +331,7 @@ def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(minimal(metadata={1, 2}))[0].startswith("holds what JSON cannot hold: ")
 
 
+@pytest.mark.slow
 def test_a_shipped_problem_is_reached_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     by_path = load_problem(resource("dags/free_fall.toml"))

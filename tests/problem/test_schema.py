@@ -191,6 +191,7 @@ def changed(data: Any) -> Iterator[tuple[str, Any]]:
             data[key] = kept
 
 
+@pytest.mark.slow
 def test_it_refuses_nothing_that_lints_and_accepts_no_wrong_type() -> None:
     data = deepcopy(OURS)
     count = 0

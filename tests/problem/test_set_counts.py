@@ -63,6 +63,7 @@ def test_domains_beside_levels_add_up() -> None:
     assert found.forms == {"": 4}
 
 
+@pytest.mark.slow
 def test_counts_of_the_shipped_set_are_those_of_its_problems() -> None:
     loaded = load_problems(ROOT / "dags")
     found = count_problems(loaded.values())
@@ -80,6 +81,7 @@ def test_the_order_of_problems_changes_nothing() -> None:
     assert counted(CHAIN, FAN, OTHER) == counted(OTHER, FAN, CHAIN)
 
 
+@pytest.mark.slow
 def test_show_counts_a_folder_a_file_of_lines_and_a_list(tmp_path: Path) -> None:
     problems = [CHAIN, FAN, OTHER]
     (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, problems)), encoding="utf-8")

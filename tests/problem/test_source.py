@@ -191,6 +191,7 @@ def places(value: Any, depth: int = 5) -> list[tuple[Any, Any]]:
     return found + [place for key in keys if depth for place in places(value[key], depth - 1)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 def test_nothing_but_a_prism_error_leaves_a_problem_of_any_shape(data: st.DataObject) -> None:

@@ -397,6 +397,7 @@ def test_json_has_figures_pairs_and_rows() -> None:
     assert len(found["rows_list"]) == 12
 
 
+@pytest.mark.slow
 def test_rows_are_score_rows_that_other_commands_read(tmp_path) -> None:
     for name in ("a.jsonl", "b.jsonl", "c.parquet"):
         assert told(LEVELS, ANSWERS, "-o", tmp_path / name).exit_code == 0

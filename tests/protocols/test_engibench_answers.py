@@ -82,6 +82,7 @@ def test_a_number_is_right_within_two_per_cent_ends_included(key: str, claim: st
     assert decide(key, rf"$\boxed{{{claim}}}$").is_right is right
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.decimals("0.001", "9999", places=3, allow_nan=False).filter(lambda d: d > 0),

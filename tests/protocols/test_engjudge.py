@@ -206,6 +206,7 @@ def test_the_fingerprint_is_that_of_the_settings() -> None:
 costs = st.dictionaries(st.sampled_from([*SHORT_NAMES]), st.none() | st.integers(0, 10))
 
 
+@pytest.mark.slow
 @given(costs, st.sampled_from(("open", "file", "none")), st.frozensets(st.sampled_from(Ablation)))
 def test_a_row_lies_within_its_bounds(stages, source, without) -> None:
     row = engjudge_row(ABOUT, findings(stages), None, options(source, without=without))
@@ -213,6 +214,7 @@ def test_a_row_lies_within_its_bounds(stages, source, without) -> None:
     assert 0 <= row.score_low <= row.score_high <= 1
 
 
+@pytest.mark.slow
 @given(costs, st.sampled_from([*SHORT_NAMES]), st.integers(0, 10))
 def test_a_judged_part_narrows_the_bounds(stages, name, cost) -> None:
     if stages.get(name) is not None:
@@ -257,6 +259,7 @@ def test_a_findings_file_alone(folder: Path) -> None:
     assert flat["variant"] == "without_meta"
 
 
+@pytest.mark.slow
 def test_rules_beside_the_file(folder: Path) -> None:
     told = called("findings.jsonl", *RULES)
     bases = [{part["basis"] for part in row["parts"]} for row in told["rows_list"]]
@@ -279,6 +282,7 @@ def test_rules_alone_have_bounds_and_no_score(folder: Path) -> None:
     assert told["rows_list"][1]["score_high"] < told["rows_list"][0]["score_high"] == 1
 
 
+@pytest.mark.slow
 def test_solutions_without_tags_are_told(folder: Path) -> None:
     done = run.invoke(app, ["protocol", "engjudge", *RULES])
     assert done.exit_code == 5
@@ -287,6 +291,7 @@ def test_solutions_without_tags_are_told(folder: Path) -> None:
     assert "no stage tags" not in done.stderr
 
 
+@pytest.mark.slow
 def test_rows_are_written_and_read_as_score_rows(folder: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         done = run.invoke(app, ["protocol", "engjudge", "findings.jsonl", *RULES, "-o", name])
@@ -297,6 +302,7 @@ def test_rows_are_written_and_read_as_score_rows(folder: Path) -> None:
     assert (told["compared"], told["same"], len(told["unscored"]), told["passed"]) == (2, 2, 2, True)
 
 
+@pytest.mark.slow
 def test_people_correct_the_scores(folder: Path) -> None:
     """Of parts with a score: AS 8 + 1, 8, PI 8 - 1, ES 0 + 2, 0 + 1, FA 3, coverage 10: |moves| 1 0 1 2 1 0 0 = 5/7.
 
@@ -322,6 +328,7 @@ def test_a_topology_of_ones_own(folder: Path) -> None:
     assert row["score"] == 0.9375  # FA = 10 * (10 + 8)/2/10 = 9: (5 * 10 + 8 + 8 + 9)/8 = 75/8
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_its_code(folder: Path) -> None:
     def told(*words: str, code: int) -> str:
         done = run.invoke(app, ["protocol", "engjudge", *words])

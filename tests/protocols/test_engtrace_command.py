@@ -66,6 +66,7 @@ def test_the_fixture_scores_as_worked_by_hand() -> None:
     assert rows[3]["findings_sha256"]
 
 
+@pytest.mark.slow
 def test_the_released_script_reads_less() -> None:
     """pipe alpha: 2.55 for 2.55e4, and 50.0 for the answer of the gold: rows 1 and 3 of 4, columns 1 and 3: 1/2.
 
@@ -76,12 +77,14 @@ def test_the_released_script_reads_less() -> None:
     assert [row["final_correct"] for row in rows] == [False, False, True, False, False, False]
 
 
+@pytest.mark.slow
 def test_one_file_with_both_gives_the_same_rows(written: Callable[..., Path]) -> None:
     golds = {row["id"]: row for row in lines_of(GOLD)}
     both = written("both.jsonl", *({**golds[row["id"]], **row} for row in lines_of(PREDICTIONS)))
     assert rows_of(both, "--votes", VOTES) == rows_of(GOLD, PREDICTIONS, "--votes", VOTES)
 
 
+@pytest.mark.slow
 def test_the_order_of_votes_and_of_golds_changes_no_byte(written: Callable[..., Path], tmp_path: Path) -> None:
     votes, golds = written("v.jsonl", *reversed(lines_of(VOTES))), written("g.jsonl", *reversed(lines_of(GOLD)))
     called(GOLD, PREDICTIONS, "--votes", VOTES, "-o", tmp_path / "a.jsonl")
@@ -106,6 +109,7 @@ def test_a_gold_without_a_prediction_is_told(written: Callable[..., Path]) -> No
     assert told == f"prism: {GOLD}: 2 golds without a prediction\n"
 
 
+@pytest.mark.slow
 def test_other_commands_read_the_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     said = called(GOLD, PREDICTIONS, "--votes", VOTES, "-o", path).stdout

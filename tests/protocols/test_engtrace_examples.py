@@ -261,6 +261,7 @@ def test_one_step_may_verify_several_as_released() -> None:
     assert (row.score, partners(row)) == (Fraction(2, 3), ["1", ""])
 
 
+@pytest.mark.slow
 def test_votes_have_no_effect_as_released() -> None:
     """Row 1 of three and column 1 of three: precision 1/3, recall 1/3, F1 1/3, votes or not."""
     row = scored(ASTRAY, votes=VOTES, variant=Variant.RELEASED)
@@ -358,6 +359,7 @@ def test_what_follows_from_the_gold_is_not_proved_different() -> None:
     assert bounds(scored(wrong)) == (Fraction(2, 5),) * 3
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.permutations(range(5)), st.permutations(range(100)), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_the_order_and_the_numbering_of_steps_change_no_score(

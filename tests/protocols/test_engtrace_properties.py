@@ -141,6 +141,7 @@ def test_the_bounds_hold_whatever_is_open_turns_out_to_be(values: Drawn, data: s
         assert bounds.value in (None, settled.value)
 
 
+@pytest.mark.slow
 @given(ANY)
 def test_a_score_is_null_where_a_step_is(values: Drawn) -> None:
     found = score_by_assignment(values, len(values[0]))

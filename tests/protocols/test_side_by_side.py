@@ -79,6 +79,7 @@ def test_each_score_is_that_of_its_own_command(
     assert beside == alone
 
 
+@pytest.mark.slow
 def test_the_trace_of_a_problem_is_its_nodes(files: tuple[Path, Path], together: Path, tmp_path: Path) -> None:
     """The same as by the command, whose gold is written by hand."""
     gold, predictions, out = (tmp_path / name for name in ("gold.jsonl", "predictions.jsonl", "alone.jsonl"))

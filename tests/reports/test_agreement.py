@@ -123,6 +123,7 @@ def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, word
         kendall_test(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]))
 
 
+@pytest.mark.slow
 def test_only_the_rank_test_imports_scipy():
     script = (
         "import sys; import prism.cli, prism.reports.tables, prism.reports.ratings, prism.reports.html.page;"
@@ -245,6 +246,7 @@ def gwets(pi, w, q):
     return w.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum()
 
 
+@pytest.mark.slow
 def test_kappas_are_those_of_their_definition():
     for ratings, _ in random_pairs(15):
         found = values_of(ratings)

@@ -182,6 +182,7 @@ def test_a_cell_that_no_rollout_is_in_is_empty(tmp_path):
 PAPER = ("--by", "domain,difficulty", "--across", "model", "--measure", "final,score", "--totals", "--percent")
 
 
+@pytest.mark.slow
 def test_the_table_of_seven_domains_three_levels_and_four_models(paper, rows, tmp_path):
     done = told(paper, *PAPER, "--format", "csv")
     assert done.exit_code == 0
@@ -219,6 +220,7 @@ PUBLISHED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_published_table_comes_out_digit_by_digit(tmp_path):
     sizes = dict(zip(LEVELS, (469, 508, 527), strict=True))
     made = [
@@ -238,6 +240,7 @@ def test_a_published_table_comes_out_digit_by_digit(tmp_path):
 # The command. ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_table_stands_in_json_text_page_and_folder(paper, tmp_path):
     options = ("--by", "model", "--measure", "score,pass@2", "--replicates", 20)
     found = json.loads(told(paper, *options, "--json").stdout)["crossed"]
@@ -294,6 +297,7 @@ def test_an_unknown_field_has_exit_code_3(paper):
     assert 'did you mean "model"?' in done.stderr
 
 
+@pytest.mark.slow
 def test_every_table_is_written_in_every_format(paper):
     for form in ("markdown", "latex"):
         text = told(paper, "--replicates", 20, "--format", form).stdout

@@ -233,6 +233,7 @@ def test_shipped_problems_have_all_nodes_and_edges(path: Path) -> None:
     assert mermaid(loaded).count(":::final") == dot(loaded).count("peripheries") == n_final
 
 
+@pytest.mark.slow
 def test_alternatives_are_drawn_beside_the_first_reference() -> None:
     loaded = prism.load_problem("backspin")
     assert 'subgraph a1["angular momentum first"]' in mermaid(loaded)

@@ -477,6 +477,7 @@ def test_files_a_folder_and_records_are_the_same_class(small: Path) -> None:
     assert "a person has to read it" in first["needs_a_person"]
 
 
+@pytest.mark.slow
 def test_what_is_there_is_kept_without_force(small: Path) -> None:
     assert feedback(small, "%/s", "-o", "%/out").exit_code == 0
     again = feedback(small, "%/s", "-o", "%/out")

@@ -268,6 +268,7 @@ def saved(path: Path, rows: list[dict[str, Any]]) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_compare_has_the_exit_codes_of_the_contract(tmp_path: Path) -> None:
     base = saved(tmp_path / "base.jsonl", [row(), row("2")])
 
@@ -317,6 +318,7 @@ def test_the_environment_is_read_only_when_asked(tmp_path: Path) -> None:
     assert not summary.exists()
 
 
+@pytest.mark.slow
 def test_update_baseline_takes_over_what_is_whole(tmp_path: Path) -> None:
     base = tmp_path / "base.jsonl"
     new = saved(tmp_path / "new.jsonl", [other(score=0.5, grader={"version": "2", "fingerprint": "x"})])

@@ -147,6 +147,7 @@ def test_compare_by_model_prints_each_pair(tmp_path: Path) -> None:
     assert "adjusted for 2" in two
 
 
+@pytest.mark.slow
 def test_compare_by_writes_its_tables_in_other_forms(tmp_path: Path) -> None:
     path = written(tmp_path / "run.jsonl", ROWS)
     words = ["compare", path, "--by", "model"]
@@ -167,6 +168,7 @@ def test_compare_by_writes_its_tables_in_other_forms(tmp_path: Path) -> None:
     assert (again.exit_code, "is there already" in again.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_comparison_of_two_files_is_written_in_other_forms(tmp_path: Path) -> None:
     base = written(tmp_path / "base.jsonl", ROWS)
     gained = [{**each, "score": min(1.0, (each["score"] or 0) + 0.25)} for each in ROWS]
@@ -190,6 +192,7 @@ def test_a_comparison_of_two_files_is_written_in_other_forms(tmp_path: Path) -> 
     assert same.stdout == "problem,sample,what became of it,base,new,change\n"
 
 
+@pytest.mark.slow
 def test_compare_by_has_the_exit_codes_of_compare(tmp_path: Path) -> None:
     path = written(tmp_path / "run.jsonl", ROWS)
     apart = written(tmp_path / "apart.jsonl", [row("large", "a", 1), row("small", "b", 1)])

@@ -268,6 +268,7 @@ def test_a_field_that_no_record_has_is_a_fault_with_the_fields_there_are(tmp_pat
         rating_table(results, [path], mapping={"score": "points"})
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     marks = [{"a": [1, 1], "b": [1, 0], "c": [1, 1]}, {"a": [0, 1], "b": [0, 1], "c": [0, 0]}, {"a": [1], "b": [1]}]
     path = write(tmp_path / "people.jsonl", [{"id": str(k), "marks": each} for k, each in enumerate(marks)])

@@ -328,6 +328,7 @@ def test_an_adjudicator_settles_where_raters_differ():
         settle(settled.table, "r2")
 
 
+@pytest.mark.slow
 def test_rules_settle_nothing_and_are_measured(tmp_path, scored):
     labels = [("wrong", "wrong", None), ("wrong", "correct", "partial"), ("correct", "correct", None)]
     path = people(tmp_path / "people.csv", labels, ("anna", "ben", "cleo"))

@@ -140,6 +140,7 @@ def page(report):
     return html_page(report)
 
 
+@pytest.mark.slow
 def test_the_page_has_pictures_tables_and_is_sound(page, report):
     checked(page)
     assert page.count('<svg class="curves"') == 1 + len(MODELS)
@@ -161,6 +162,7 @@ def test_each_button_has_a_rule_and_shows_what_it_counts(page, report):
             assert re.search(rf"body:has\(#{choice.id}:checked\) (details)?\.rollout:not\(\.{choice.id}\)", page)
 
 
+@pytest.mark.slow
 def test_print_can_unfold_everything(page, report):
     assert "body:has(#unfolded:checked) details:not([open])::details-content" in page
     assert '<input type="checkbox" id="unfolded">' in page

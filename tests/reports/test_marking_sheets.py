@@ -205,6 +205,7 @@ class Seen(HTMLParser):
         self.text += "" if self._skipped else data
 
 
+@pytest.mark.slow
 def test_a_marker_sees_problem_and_solution_and_no_verdict(made):
     sheet = made.draw(1000)
     page, table = marking_page(sheet), csv_text(sheet)
@@ -414,6 +415,7 @@ def test_a_sheet_that_is_none_is_told(made, tmp_path, content, told):
         assert (done.exit_code, told in done.stderr) == (3, True), done.stderr
 
 
+@pytest.mark.slow
 def test_the_key_is_found_beside_sheet_or_results_or_named(made, tmp_path):
     sheet, other = made.draw(seed=1), made.draw(seed=2)
     away = tmp_path / "downloads"
@@ -487,6 +489,7 @@ def test_labels_of_ones_own_and_another_order(made, tmp_path):
 # The command. ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_writes_sheet_page_and_key(made, tmp_path):
     out = tmp_path / "marking"
     words = ("--sample", 16, made.results, made.judge, *made.sources, "--seed", 3, "-o", out)

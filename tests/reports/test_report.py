@@ -100,6 +100,7 @@ def page(material, judges):
 # A page is sound. -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_page_is_sound(page, material):
     found = checked(page)
     assert found.tags["math"] > 20
@@ -388,6 +389,7 @@ def test_a_box_is_no_part_of_a_formula_and_a_function_has_its_space():
     assert as_mathml(r"\sin x") == f"<math><mi>sin</mi>{space}<mi>x</mi></math>"
 
 
+@pytest.mark.slow
 def test_shipped_formulas_have_sound_mathml():
     latex = [node.latex for path in sorted(problem_path("bucket").parent.glob("*.toml"))
              for node in prism.load_problem(path).nodes if not node.is_text]  # fmt: skip
@@ -431,6 +433,7 @@ def test_a_node_says_by_its_letter_what_became_of_it():
 # The command. ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_and_prints_the_same_figures(material, tmp_path):
     results, texts = material.file("rows.jsonl", material.rows), material.file("texts.jsonl", material.rollouts)
     out = tmp_path / "report.html"

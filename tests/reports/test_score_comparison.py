@@ -143,6 +143,7 @@ def test_scores_of_other_responses_are_refused() -> None:
         compare_scores(columns()[:1])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 4), st.none() | st.integers(0, 4)), min_size=2, max_size=8), st.randoms())
 def test_the_order_of_responses_changes_nothing(pairs: list[tuple[int, int | None]], drawn: random.Random) -> None:
     rows = [(f"{k}A", first / 4, None if second is None else second / 4) for k, (first, second) in enumerate(pairs)]

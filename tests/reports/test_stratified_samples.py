@@ -48,6 +48,7 @@ def test_a_stratum_without_an_item_is_refused():
     assert allocate([5, 5, 5], [1, 1, 1], 3) == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_every_item_of_a_stratum_has_the_same_chance():
     """Over 3,000 seeds each of 6 items is drawn 1,000 times of 2 in 6, and each pair 200 times, within 4 deviations."""
     strata = np.array([0] * 6 + [1] * 3)
@@ -79,6 +80,7 @@ def estimates(values, strata, sizes, populations, n_seed):
         yield mean, standard_error(values[chosen], strata[chosen], populations)
 
 
+@pytest.mark.slow
 def test_a_weighted_mean_is_unbiased_although_a_stratum_is_oversampled():
     chance = np.random.default_rng(3)
     populations = np.array([80, 12, 8])

@@ -204,6 +204,7 @@ def told(folder: Path, *words: str):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_from_generated_problems_to_the_drop_of_who_remembers(generated):
     found = json.loads(told(generated, "--by", "model,variant", "--json"))
     assert found["crossed"]["clusters"] == found["variant_differences"]["clusters"] == "template"
@@ -223,6 +224,7 @@ def test_from_generated_problems_to_the_drop_of_who_remembers(generated):
     assert listed["remembers", "abstract", "final"]["difference"]["n"] == 6
 
 
+@pytest.mark.slow
 def test_the_table_stands_in_every_format(generated):
     words = ("--by", "model,variant", "--table", "variant-differences", "--format")
     rows = list(csv.DictReader(io.StringIO(told(generated, *words, "csv"))))
@@ -240,6 +242,7 @@ def test_the_table_stands_in_every_format(generated):
     assert "Paired differences between variants" in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_intervals_of_means_draw_templates_too(generated):
     found = json.loads(told(generated, "--by", "template,case,variant,seed", "--measure", "final", "--json"))["crossed"]
     assert {cell["values"]["template"] for cell in found["cells"]} == {"braking", "pulley"}

@@ -94,6 +94,7 @@ def test_run_and_index_are_hashed_apart(braking: GeneratedProblems) -> None:
     assert json.loads(braking[3]["metadata"]["problem"]) == json.loads(json.dumps(own))
 
 
+@pytest.mark.slow
 def test_neighbouring_runs_share_nothing() -> None:
     first, second = ({entry["question"] for entry in endless("braking", seed, size=40)} for seed in (0, 1))
     assert (len(first), len(second), first & second) == (40, 40, set())
@@ -122,6 +123,7 @@ def test_a_seed_without_values_is_passed_over() -> None:
     assert [values(entry)["seed"] for entry in whole] == seeds  # where the case is drawn, the first seed has values
 
 
+@pytest.mark.slow
 def test_problems_pickle(braking: GeneratedProblems) -> None:
     mixed = endless(
         ["braking", LAMP], 3, ("perturbed", "knowledge"), weights=[1, 2.5], cases=1, level=0, style="engtrace",
@@ -172,6 +174,7 @@ def cases_of(**settings: Any) -> set[str]:
     return {values(entry)["case"] for entry in endless([LAMP, "braking"], size=24, **settings)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "cases"),
     [
@@ -276,6 +279,7 @@ def test_levels_that_there_are_not(levels: Any, fault: str) -> None:
         Curriculum(LAMP).settings(levels)
 
 
+@pytest.mark.slow
 def test_all_shipped_templates_have_an_easy_level() -> None:
     assert len(endless(size=2, **Curriculum().settings(0))) == 2
 
@@ -340,6 +344,7 @@ def test_an_environment_holds_rows_out(environment: Callable[..., Any]) -> None:
     assert function(completion=text, answer=train[0]["answer"], state={}) == 0.2
 
 
+@pytest.mark.slow
 def test_what_is_held_out_is_not_trained_on(environment: Callable[..., Any]) -> None:
     few = {
         **LAMP, "id": "few",

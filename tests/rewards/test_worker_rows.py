@@ -86,6 +86,7 @@ def n_alive(reward: Reward) -> int:
     return sum(pool.n_alive for pool in reward._workers._pools)
 
 
+@pytest.mark.slow
 def test_rewards_are_those_of_one_process_in_order(serial: Reward, parallel: Reward) -> None:
     rows = ROWS * 3
     forget()  # what the tests before left: in whole runs one grade differed, which is not explained yet
@@ -98,6 +99,7 @@ def test_rewards_are_those_of_one_process_in_order(serial: Reward, parallel: Rew
     assert parallel.many([], []) == []
 
 
+@pytest.mark.slow
 def test_one_row_is_graded_by_a_worker_too(serial: Reward, parallel: Reward, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Reward, "_here", None)  # this process grades nothing
     found = parallel("newton", RIGHT, sample_id="s7")
@@ -159,6 +161,7 @@ def test_a_worker_that_is_killed_between_batches_is_replaced(parallel: Reward) -
     assert [each.value for each in parallel.many(["newton"] * 9, [RIGHT] * 9)] == [1.0] * 9
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_block_and_starts_again(serial: Reward) -> None:
     with Reward(problems=[SMALL], workers=1) as reward:
         assert n_alive(reward) == 1
@@ -173,6 +176,7 @@ def test_it_ends_with_its_block_and_starts_again(serial: Reward) -> None:
     serial.close()  # nothing to end
 
 
+@pytest.mark.slow
 def test_nothing_starts_before_the_first_row_and_garbage_ends() -> None:
     reward = Reward(problems=[SMALL], workers=1)
     assert n_alive(reward) == 0
@@ -232,6 +236,7 @@ def test_doors_hand_their_rows_to_workers(serial: Reward, parallel: Reward) -> N
         asyncio.run(missing())
 
 
+@pytest.mark.slow
 def test_verl_asks_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {"problems": [SMALL]}
     rows = ["set"] * 3, [RIGHT, "", RIGHT], ["newton", "newton", "nowhere"]

@@ -368,6 +368,7 @@ def test_cli_run_tells_how_fast_it_was_and_what_cost_most(files):
     assert [each.split()[0] for each in shares[1].split(", ")] == [step.value for step in Step]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_run_tells_where_its_time_went(files, workers):
     """Seconds of each step stand in the summary alone: no row may depend on a clock."""
@@ -382,6 +383,7 @@ def test_a_run_that_grades_nothing_has_no_time(files):
     assert json.loads(_cli(files, "--json", "--resume").stdout)["seconds"] == {}
 
 
+@pytest.mark.slow
 def test_cli_run_exit_codes(files, monkeypatch):
     assert _cli(files, "--map", "response").exit_code == 2
     assert _cli(files, "--map", "response=reply").exit_code == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from prism.cli import app
@@ -26,6 +27,7 @@ def graded(folder: Path, name: str, *options: str) -> dict:
     return row
 
 
+@pytest.mark.slow
 def test_a_row_has_it_only_where_it_is_asked_for(tmp_path: Path) -> None:
     plain, asked = graded(tmp_path, "plain.jsonl"), graded(tmp_path, "asked.jsonl", "--follow-through")
     assert asked["policies"].pop("follow_through") == 0.166667  # node 4, behind the slip in node 3
@@ -40,6 +42,7 @@ def test_a_row_has_it_only_where_it_is_asked_for(tmp_path: Path) -> None:
     assert r"Carried forward: node 4 by t_f = \sqrt{h/g}, which follows from s = g t^2" in said
 
 
+@pytest.mark.slow
 def test_a_parquet_file_has_the_column_only_where_it_is_asked_for(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

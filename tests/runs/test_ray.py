@@ -41,6 +41,7 @@ def test_without_ray_the_command_says_what_to_install(rollouts: Path, tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == ["rollouts.jsonl"]  # nothing that would have to be resumed
 
 
+@pytest.mark.slow
 def test_a_run_without_ray_does_not_import_it(rollouts: Path, tmp_path: Path) -> None:
     code = "import sys; from prism.cli import main\ntry: main()\nfinally: assert 'ray' not in sys.modules"
     words = ["run", "scoring_figure", str(rollouts), "-o", str(tmp_path / "a.jsonl"), "--workers", "0"]

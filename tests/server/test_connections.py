@@ -125,6 +125,7 @@ def test_a_request_that_is_worked_on_is_not_taken_for_a_late_one() -> None:
     played(scene)
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_not_taken_is_dropped() -> None:
     async def scene() -> None:
         async with served(Limits(answer_seconds=0.05)) as one:

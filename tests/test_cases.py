@@ -102,6 +102,14 @@ class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     near_misses: list[str] = []
 
 
+class VerifyRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    gold: str
+    box: str
+    question: str = ""
+    expect: Literal["equivalent", "different", "undecided"] = "equivalent"
+    near_misses: list[str] = []
+
+
 class LinkRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chain: str
     expect: Literal["confirmed", "refuted", "approximate", "undecided"]
@@ -364,6 +372,17 @@ def test_answer(row: AnswerRow) -> None:
     assert verdict.status == row.expect, told(**wanted(row), got=verdict.status, detail=verdict.detail)
     for other in row.near_misses:
         verdict = text_answer(row.reference, row.instructions, stated_answers(other))
+        assert verdict.status != "equivalent", told(**wanted(row), near_miss=other, detail=verdict.detail)
+
+
+@pytest.mark.parametrize("row", params("verify", VerifyRow))
+def test_verify(row: VerifyRow) -> None:
+    import prism
+
+    verdict = prism.verify(row.gold, rf"\boxed{{{row.box}}}", question=row.question)
+    assert verdict.status == row.expect, told(**wanted(row), got=verdict.status, detail=verdict.detail)
+    for other in row.near_misses:
+        verdict = prism.verify(row.gold, rf"\boxed{{{other}}}", question=row.question)
         assert verdict.status != "equivalent", told(**wanted(row), near_miss=other, detail=verdict.detail)
 
 

@@ -99,7 +99,7 @@ def check_figures(problem: Problem, expected: ExpectedNumbers) -> Iterator[LintF
     """Yield findings for numerical answers with no declared significant figures, or more than the answer shows."""
     for node in problem.nodes:
         number = numeric_of(node.formula)
-        if not node.is_final or number is None or number.number.is_exact:
+        if not node.is_final or number is None or expected.specs[node.index].is_exact(number.number):
             continue
         declared = expected.specs[node.index].figures
         entry = f"subquestion {node.subquestion}" if node.subquestion else ""

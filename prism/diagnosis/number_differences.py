@@ -29,7 +29,7 @@ _DECADES = 12  # largest power of ten that is tried as the factor between two nu
 
 def too_few_figures(wanted: Numeric, claimed: StatedNumber, spec: NumberSpec) -> str:
     """Say that a stated number is the wanted one, rounded to fewer figures than are asked for; empty if it is not."""
-    asked = spec.figures or (MIN_INTEGER_FIGURES if wanted.number.is_exact else wanted.number.figures)
+    asked = spec.figures or wanted.number.figures or MIN_INTEGER_FIGURES
     if not 0 < claimed.shown < asked:
         return ""
     rounded = replace(spec, figures=claimed.shown + 1, is_final=False, is_node=False)

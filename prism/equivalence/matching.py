@@ -214,10 +214,17 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     wanted, stated = one.number, two.claimed_number
     if wanted is not None and stated is not None and stated.subject == wanted.subject:
         lacks_unit = wanted.number.unit is not None and stated.number.unit is None
-        is_measured = not wanted.number.is_exact or spec.within is not None or spec.ignores_units
+        is_measured = not spec.is_exact(wanted.number) or spec.within is not None or spec.ignores_units
+        if wanted.number.is_whole and stated.number.is_whole and stated.number.value != wanted.number.value:
+            is_measured = True  # whole numbers differ at any size: no tolerance of floating point
         if is_measured or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
             return _number_verdict(wanted, stated, spec)
-    elif wanted is not None and spec.is_node and claim.kind == "equation" and not _states_exact_number(claim, wanted):
+    elif (
+        wanted is not None
+        and spec.is_node
+        and claim.kind == "equation"
+        and not _states_exact_number(claim, wanted, spec)
+    ):
         return Verdict(Status.DIFFERENT, "unstated")
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
         return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
@@ -313,13 +320,13 @@ def _number_verdict(wanted: Numeric, stated: Numeric, spec: NumberSpec) -> Verdi
     return Verdict(found.status, found.reason, proof, readings=found.readings, detail=found.detail)
 
 
-def _states_exact_number(claim: Formula, wanted: Numeric) -> bool:
+def _states_exact_number(claim: Formula, wanted: Numeric, spec: NumberSpec) -> bool:
     r"""Return True if a claim such as `3n = 6` states the exact number that the reference `n = 2` wants.
 
     `3n = 6` states that n is 2; `n = 2b/b` and `Z = \int_0^\pi \sin x dx` only say how it would be found. Zero has to
     be written as 0 (semantics N.3), as in `2Q = 0`. A measured number is never stated in this way.
     """
-    if not wanted.number.is_exact:
+    if not spec.is_exact(wanted.number):
         return False
     if not wanted.number.value:
         is_named = any(node == wanted.subject for member in claim.members for node in walk(member))

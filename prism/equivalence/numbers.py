@@ -45,6 +45,7 @@ class NumberSpec:
         asked: the unit that the question names: a number without unit is read in it (semantics F.10).
         within: relative tolerance that replaces the one that follows from figures; None for that one.
         ignores_units: a number is accepted also where only its unit is missing or another.
+        is_measured: a whole number is rounded, as one with a unit is; else it is exact.
     """
 
     figures: int | None = None
@@ -57,6 +58,11 @@ class NumberSpec:
     asked: Unit | None = None
     within: Fraction | None = None
     ignores_units: bool = False
+    is_measured: bool = False
+
+    def is_exact(self, wanted: StatedNumber) -> bool:
+        """Return True if a number has to be met exactly: a count, or a closed form."""
+        return wanted.is_exact and not (self.is_measured and wanted.is_whole)
 
     def __hash__(self) -> int:
         """Return a hash of what tells most specs of a problem apart."""
@@ -129,17 +135,16 @@ def _compare_values(
     target = wanted.value if spec.recomputed is None else spec.recomputed
     if not wanted.value:
         return _number_rejection("") if value else replace(same, readings=())
+    if value == wanted.value:  # figures excuse a difference, and refute no equality
+        return same
     if value * wanted.value < 0:
         return _number_rejection(_describe_values(value, target))
     if spec.within is not None:
         is_near = abs(value - target) <= spec.within * abs(target)
         return same if is_near else _number_rejection(_describe_values(value, target), readings)
-    if wanted.is_exact and value == wanted.value:
-        return same
-    if wanted.is_exact and not (spec.is_node and not claim.is_exact):
-        if value == wanted.value or (not wanted.unit and is_close(value, wanted.value)):
-            return same
-        return _number_rejection(_describe_values(value, target), readings)
+    if spec.is_exact(wanted) and (wanted.is_whole or not spec.is_node or claim.is_exact):
+        is_same = not (wanted.is_whole and claim.is_whole) and not wanted.unit and is_close(value, wanted.value)
+        return same if is_same else _number_rejection(_describe_values(value, target), readings)
     figures = spec.figures or wanted.figures or MIN_INTEGER_FIGURES
     if spec.is_final and not claim.is_exact and claim.figures < figures - 1:
         return _number_rejection(f"{claim.figures} figures, where {figures} are asked for")

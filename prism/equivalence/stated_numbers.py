@@ -17,7 +17,6 @@ from prism.physics.quantities import is_unit_product, single_unit, with_speed_of
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
-EXACT_BELOW = 100  # integers without unit below are exact counts
 TEN = Fraction(10)
 MAX_POWER = 64  # of a whole number that is worked out exactly
 MAX_UNCERTAINTY = Fraction(1, 10)  # of a number: behind a double sign more than that is a second number
@@ -38,6 +37,7 @@ class StatedNumber:
         unit: None if no unit is written.
         figures: significant figures; at least three for an integer, 0 for a closed form but a power of ten.
         ulp: one unit in the last place shown, in the unit as written; 0 for an exact number.
+        is_whole: written without a point, a power of ten or a unit: exact, unless something measured is asked for.
         rates: those of `hertz`, `radian` and `turn` that occur in the unit: all three are 1/s in the table of units.
         shown: digits that are written: 20 shows two, and may be 19.8 with one figure fewer.
     """
@@ -48,6 +48,7 @@ class StatedNumber:
     ulp: Fraction
     rates: frozenset[str] = frozenset()
     shown: int = 0
+    is_whole: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -119,7 +120,8 @@ def stated_number(node: Expr) -> StatedNumber | None:
     if literal.op == "num" and literal.value is not None and "/" not in literal.name:
         figures, ulp = literal_precision(literal, has_unit=unit is not None)
         shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
-        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
+        value = -literal.value if negative else literal.value
+        return StatedNumber(value, unit, figures, ulp, rates, shown, is_whole=not ulp)
     value = _closed_form_value(numeral)
     return None if value is None else StatedNumber(value, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
 
@@ -210,7 +212,7 @@ def _rate_kinds(units: Expr) -> frozenset[str]:
 def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
     """Return the significant figures of a number and one unit in its last place.
 
-    An integer without unit below EXACT_BELOW is an exact count, for which the latter is 0.
+    An integer without unit is exact, for which the latter is 0.
     """
     digits, _, power = literal.name.partition("e")
     whole, _, decimals = digits.partition(".")
@@ -218,8 +220,8 @@ def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
     significant = (whole + decimals).lstrip("-0")
     if "." in digits or power:
         return max(len(significant), 1), scale
-    if not has_unit and literal.value is not None and abs(literal.value) < EXACT_BELOW:
-        return MIN_INTEGER_FIGURES, Fraction(0)
+    if not has_unit:
+        return max(len(significant), MIN_INTEGER_FIGURES), Fraction(0)
     missing = max(MIN_INTEGER_FIGURES - len(significant), 0)
     return max(len(significant), MIN_INTEGER_FIGURES), scale / 10**missing
 
@@ -246,7 +248,7 @@ def _rational_value(node: Expr) -> Fraction | None:
     """Return the exact value of quotients and whole powers of whole numbers, as `10^{-2}`; None for anything else."""
     if node.op == "num":
         return node.value
-    if node.op not in ("neg", "mul", "div", "pow"):
+    if node.op not in ("neg", "add", "sub", "mul", "div", "pow"):
         return None
     values = [_rational_value(arg) for arg in node.args]
     known = [value for value in values if value is not None]
@@ -256,7 +258,11 @@ def _rational_value(node: Expr) -> Fraction | None:
         return -known[0]
     if node.op == "mul":
         return math.prod(known, start=Fraction(1))
+    if node.op == "add":
+        return sum(known, start=Fraction(0))
     base, other = known
+    if node.op == "sub":
+        return base - other
     if node.op == "div":
         return base / other if other else None
     is_whole = other.denominator == 1 and abs(other) <= MAX_POWER and (base or other > 0)

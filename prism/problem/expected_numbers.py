@@ -19,9 +19,11 @@ from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.equivalence.stated_numbers import Numeric, StatedNumber
 from prism.physics.context import Context
 from prism.physics.tables import PI, Dimension, Unit
-from prism.problem.asked_units import asked_unit
+from prism.problem.asked_numbers import asked_unit, is_measured
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem, ProblemNode
+
+WHOLE = Fraction(1, 10**9)  # relative: a value recomputed in floating point is whole within it
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,12 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
     left = NUMBERS
     for node in problem.nodes:
         number = numeric_of(node.formula)
-        if number is None or number.number.is_exact:
+        if number is None or (number.number.is_exact and not number.number.is_whole):
             with share(min(NUMBER, left)) as account:
                 add_implied_value(node.formula, problem.context, known)
             left -= account.spent
             asked = None if number is None else _asked_unit(node, number.number, problem)
-            found[node.index] = NumberSpec(is_final=node.is_final, is_node=True, asked=asked)
+            found[node.index] = NumberSpec(is_final=node.is_final, is_node=True, asked=asked)  # a closed form
             continue
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
         spec = NumberSpec(
@@ -64,14 +66,18 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             n_before=len(before & numeric),
             is_node=True,
             asked=_asked_unit(node, number.number, problem),
+            is_measured=number.number.is_whole and _is_measured(node, problem),
         )
-        numeric.add(node.index)
         exact = None
         with share(min(NUMBER, left)) as account:
             exact = _derive_number(number, problem, before, known)
         left -= account.spent
         if exact is not None and is_within_tolerance(exact, number.number, spec):
             spec = replace(spec, recomputed=exact)
+            if number.number.is_whole and abs(exact - round(exact)) > WHOLE * abs(exact):
+                spec = replace(spec, is_measured=True)
+        if not spec.is_exact(number.number):
+            numeric.add(node.index)
         if number.subject.op == "sym":
             known[number.subject.name] = value_in_si(exact if spec.recomputed is not None else None, number.number)
         found[node.index] = spec
@@ -87,11 +93,22 @@ def _asked_unit(node: ProblemNode, number: StatedNumber, problem: Problem) -> Un
     """Return the unit that the question of a final node names; of a number with a unit, one of its dimension."""
     if not node.is_final:
         return None
+    return asked_unit(_question_of(node, problem), None if number.unit is None else number.dimension)
+
+
+def _is_measured(node: ProblemNode, problem: Problem) -> bool:
+    """Return True if the part of a node declares figures, or asks for something measured."""
+    declares = any(part.letter == node.subquestion and part.significant_figures for part in problem.subquestions)
+    return declares or is_measured(_question_of(node, problem))
+
+
+def _question_of(node: ProblemNode, problem: Problem) -> str:
+    """Return what is asked where a node stands: the text of its part with instructions, else the problem's."""
     own = [part for part in problem.subquestions if part.letter == node.subquestion]
     texts = [f"{part.text} {part.final_answer_instructions}" for part in own]
     if not any(part.text for part in own):
         texts.append(problem.statement)
-    return asked_unit(" ".join(texts), None if number.unit is None else number.dimension)
+    return " ".join(texts)
 
 
 def _numbers_of_quantities_in(

@@ -49,7 +49,7 @@ from prism.inputs import shown
 from prism.latex import extract, one_line
 from prism.physics.context import parse
 from prism.physics.units import find_unit_product
-from prism.problem.asked_units import asked_unit
+from prism.problem.asked_numbers import asked_unit
 
 _SHOWN = 100  # characters of what was read
 _MAX_LOOKED_AT = 60  # formulas of a solution in which an answer is looked for, from its end

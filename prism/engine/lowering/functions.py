@@ -21,7 +21,7 @@ from prism.engine.lowering.arithmetic import (
 from prism.engine.lowering.scalars import lower_node, lower_number, lower_real, mark_integer_symbols
 from prism.engine.tape import CHOICE, MAX_IMMEDIATE
 
-_NOWHERE = 1e290  # error bound of a point where no case applies; above `constants.NO_CASE` of the kernels
+_NOWHERE = 9e299  # error bound of a point where no case applies; above `constants.NO_CASE` of the kernels
 
 
 def lower_call(node: Expr, scope: Scope) -> Value:

@@ -27,7 +27,7 @@ MAX_RANGE = 24  # terms of a sum whose upper bound is a symbol; whole numbers ar
 
 INFINITE_TERMS = 60  # of a sum to infinity; what is left out must be small by then
 
-EXCLUDED = 1e250  # an error that makes a point worthless
+EXCLUDED = 1.1e299  # an error that makes a point worthless: no residual below 1e300 is ten times as large
 
 
 def bound_variable(node: Expr, scope: Scope) -> str:

@@ -29,7 +29,7 @@ NOWHERE = 8  # no case of a definition applies
 
 ULP = 2.0**-53  # unit roundoff of float64
 LARGE = 1e300  # beyond this a value is out of range
-NO_CASE = 1e280  # an error bound beyond this marks a point where no case applies
+NO_CASE = 5e299  # an error bound beyond this marks a point where no case applies
 POLE_MARGIN = 16.0  # a denominator within this many error bounds of zero is a pole: brackets converge onto poles
 EXP_LIMIT = 690.0  # exp of more overflows, of less underflows
 # Immediate of an exponential under an integral: far out it is 0 or a large number, and no range error.

@@ -15,6 +15,7 @@ from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
 from prism.engine.zero_set import value_at
 from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
+from prism.physics.units import MAX_BITS, find_unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
 TEN = Fraction(10)
@@ -23,6 +24,8 @@ MAX_UNCERTAINTY = Fraction(1, 10)  # of a number: behind a double sign more than
 MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
 LARGEST = Fraction(sys.float_info.max)  # of floats: no larger number is computed with
 DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
+
+MONEY = frozenset(("dollar", "euro", "pound sterling"))  # counted, and none is another
 
 _TURNS = frozenset(("rpm", "rev", "turn", "cycle", "revolution", "rps"))
 _CLOSED_FORM_OPS = frozenset(("num", "const", "neg", "add", "sub", "mul", "div", "pow", "sqrt", "root", "ln", "exp"))
@@ -37,8 +40,10 @@ class StatedNumber:
         unit: None if no unit is written.
         figures: significant figures; at least three for an integer, 0 for a closed form but a power of ten.
         ulp: one unit in the last place shown, in the unit as written; 0 for an exact number.
-        is_whole: written without a point, a power of ten or a unit: exact, unless something measured is asked for.
-        rates: those of `hertz`, `radian` and `turn` that occur in the unit: all three are 1/s in the table of units.
+        is_whole: written without a point, a power of ten or a unit, or as an angle with minutes: exact, unless
+            something measured is asked for.
+        rates: those of `hertz`, `radian` and `turn` that occur in the unit, all three 1/s in the table of units, and of
+            the kinds of money.
         shown: digits that are written: 20 shows two, and may be 19.8 with one figure fewer.
     """
 
@@ -109,7 +114,7 @@ def stated_number(node: Expr) -> StatedNumber | None:
     """
     split = _read_number_and_unit(node)
     if split is None:
-        return None
+        return _sum_of_units(node)
     numeral, unit_as_expr = split
     unit = None if unit_as_expr is None else single_unit(unit_as_expr)
     if unit_as_expr is not None and unit is None:
@@ -118,12 +123,31 @@ def stated_number(node: Expr) -> StatedNumber | None:
     negative = numeral.op == "neg"
     literal = numeral.args[0] if negative else numeral
     if literal.op == "num" and literal.value is not None and "/" not in literal.name:
-        figures, ulp = literal_precision(literal, has_unit=unit is not None)
+        figures, ulp = literal_precision(literal, has_unit=unit is not None and MONEY.isdisjoint(rates))
         shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
         value = -literal.value if negative else literal.value
         return StatedNumber(value, unit, figures, ulp, rates, shown, is_whole=not ulp)
-    value = _closed_form_value(numeral)
-    return None if value is None else StatedNumber(value, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+    exact = _closed_form_value(numeral)
+    return None if exact is None else StatedNumber(exact, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+
+
+def _sum_of_units(node: Expr) -> StatedNumber | None:
+    """Read degrees, minutes and seconds, or hours and minutes, as one number in the first unit; None for another sum.
+
+    It is exact: who writes minutes of arc means them.
+    """
+    if node.op != "add" or "unit" not in ops_of(node):
+        return None
+    terms = [stated_number(arg) for arg in node.args]
+    first = terms[0]
+    if first is None or first.unit is None or first.unit.offset:
+        return None
+    value = Fraction(0)
+    for term in terms:
+        if term is None or term.unit is None or term.dimension != first.dimension or term.unit.pi != first.unit.pi:
+            return None
+        value += term.value * term.unit.factor / first.unit.factor
+    return StatedNumber(value, first.unit, MIN_INTEGER_FIGURES, Fraction(0), first.rates, is_whole=True)
 
 
 def _read_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
@@ -202,11 +226,12 @@ def _is_over_unit(node: Expr) -> bool:
 
 
 def _rate_kinds(units: Expr) -> frozenset[str]:
-    """Return those of `hertz`, `radian` and `turn` that occur in a product of units."""
+    """Return those of `hertz`, `radian` and `turn`, and of the kinds of money, that occur in a product of units."""
     names = [node.name for node in walk(units) if node.op == "unit"]
     found = {"hertz": any(name.endswith("Hz") for name in names), "radian": "rad" in names,
              "turn": not _TURNS.isdisjoint(names)}  # fmt: skip
-    return frozenset(kind for kind, is_there in found.items() if is_there)
+    money = {unit.name for name in names if (unit := find_unit(name)) is not None} & MONEY
+    return frozenset(money).union(kind for kind, is_there in found.items() if is_there)
 
 
 def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
@@ -239,20 +264,23 @@ def _closed_form_value(node: Expr) -> Fraction | None:
     n_operation = sum(max(len(inner.args) - 1, 1) for inner in nodes if inner.args and inner.op != "neg")
     if not is_form or n_operation > MAX_CLOSED_OPERATIONS:
         return None
-    exact = _rational_value(node)
+    exact = rational_value(node)
     found = value_at(node, {}) if exact is None else exact
     return None if found is None else Fraction(found)
 
 
-def _rational_value(node: Expr) -> Fraction | None:
-    """Return the exact value of quotients and whole powers of whole numbers, as `10^{-2}`; None for anything else."""
+def rational_value(node: Expr) -> Fraction | None:
+    """Return the exact value of sums, products, quotients and whole powers of numbers; None for anything else.
+
+    None too where it has more than MAX_BITS bits.
+    """
     if node.op == "num":
         return node.value
     if node.op not in ("neg", "add", "sub", "mul", "div", "pow"):
         return None
-    values = [_rational_value(arg) for arg in node.args]
+    values = [rational_value(arg) for arg in node.args]
     known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    if len(known) < len(values) or sum(map(_bits, known)) > MAX_BITS:
         return None
     if node.op == "neg":
         return -known[0]
@@ -266,7 +294,12 @@ def _rational_value(node: Expr) -> Fraction | None:
     if node.op == "div":
         return base / other if other else None
     is_whole = other.denominator == 1 and abs(other) <= MAX_POWER and (base or other > 0)
-    return base ** int(other) if is_whole else None
+    return base ** int(other) if is_whole and _bits(base) * abs(other) <= MAX_BITS else None
+
+
+def _bits(value: Fraction) -> int:
+    """Return the bits of the longer of numerator and denominator."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...]) -> tuple[Expr, ...]:

@@ -32,6 +32,7 @@ from prism.engine.zero_set import tape_of
 from prism.equivalence.known_values import degree_exponent
 from prism.equivalence.matching import equivalent
 from prism.equivalence.notation import notation_of, with_matching_calls
+from prism.equivalence.stated_numbers import rational_value
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.grading.member_values import (
@@ -88,6 +89,8 @@ _CYCLES = frozenset(
 )
 _METRE, _SECOND = r"\unit{m}", r"\unit{s}"
 _MOST_BY_ROUNDING = 0.3  # of a ratio; beyond, the decimals need not be moved
+_PERIODIC = frozenset(("sin", "cos", "tan"))
+_NOISE = 1e-12  # what floating point leaves of their zeros
 _HALF_DECADE = 0.5  # an order of magnitude is rounded to a whole power of ten
 _MOST_PREFIXED = 6  # powers of a thousand: from atto to exa
 _WITH_DUMMIES = frozenset(("integral", "sum", "product", "limit"))
@@ -259,17 +262,21 @@ def _compare_values(
         members: both members as expressions.
     """
     witness = f"{a:.6g} and {b:.6g}, {100 * _relative_difference(a, b):.2g} % apart"
+    one, other = members
+    exact = _whole_value(one), _whole_value(other)
+    if None not in exact and exact[0] != exact[1]:
+        return _compare_whole_numbers(one, other, witness)
     if _relative_difference(a, b) <= NUMBERS_AGREE:
         return Link("confirmed", "same_number", witness)
     if 0.0 in (a, b):
-        member, value = (members[0], a) if b == 0 else (members[1], b)
+        member, value = (one, a) if b == 0 else (other, b)
         terms = largest_term(member, kernel)
-        if abs(value) <= VANISHED * terms:
+        noise = 1.0 if any(node.op in _PERIODIC for node in walk(member)) else 0.0  # of sin(pi), which is no 0
+        if abs(value) <= max(VANISHED * terms, noise * _NOISE):
             return Link("confirmed", "same_number", witness)
         if abs(value) <= NUMBERS_AGREE * terms or member.op not in ("add", "sub"):
             return Link("undecided", "rounding", witness)
         return Link("refuted", "apart", witness)
-    one, other = members
     if abs(a - b) < rounding_spread(one, other, kernel) * abs(a) + rounding_spread(other, one, kernel) * abs(b):
         return Link("undecided", "rounding", witness)
     if any(_is_order_of_magnitude(member) for member in members) and abs(_decades_between(a, b)) < _HALF_DECADE:
@@ -281,6 +288,27 @@ def _compare_values(
     if _may_lack_prefix(a, b, *numbers):
         return Link("undecided", "units", witness)
     return Link("refuted", "apart", witness)
+
+
+def _whole_value(member: Expr) -> Fraction | None:
+    """Return the exact value of a calculation with whole numbers alone; None if there is a decimal or anything else."""
+    numbers = [node.name for node in walk(member) if node.op == "num"]
+    return None if any("." in name or "e" in name for name in numbers) else rational_value(member)
+
+
+def _compare_whole_numbers(one: Expr, other: Expr, witness: str) -> Link:
+    """Decide on two calculations with whole numbers of different value: a quotient may be rounded, all else is wrong.
+
+    Source: semantics C.1.
+    """
+    a, b = _whole_value(one), _whole_value(other)
+    assert a is not None
+    assert b is not None
+    is_near_in_size = a * b > 0 and Fraction(1, 3) < a / b < 3  # half a decade
+    is_near = abs(a - b) <= Fraction(1, 2) and _relative_difference(float(a), float(b)) <= NUMBERS_AGREE
+    is_rounded = is_near and {1} != {a.denominator, b.denominator}
+    is_rounded |= is_near_in_size and any(_is_order_of_magnitude(member) for member in (one, other))
+    return Link("undecided", "rounding", witness) if is_rounded else Link("refuted", "apart", witness)
 
 
 def _is_written_as_angle(member: Expr) -> bool:

@@ -78,7 +78,7 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
     return _resolve_units_in_node(expr)
 
 
-def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
+def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
     """Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
 
     A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem (semantics U.4).
@@ -86,6 +86,8 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
     Args:
         expr: one member of a formula.
         taken: names that are symbols.
+        text: the formula as it is written; then a prefix binds only to the letter that it touches there, `m K` is no
+            millikelvin, and a hyphen between letters joins units, `N-m`.
 
     Returns:
         The member with unit leaves, or None if it is nothing of this kind.
@@ -93,26 +95,37 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
     >>> from prism.latex import parse
     >>> str(italic_units_as_quantity(parse("36 km/h").members[0], frozenset()))
     '36*[km]*[h]^(-1)'
+    >>> texts = "3 m K", "3 mK", "3 N-m"
+    >>> [str(italic_units_as_quantity(parse(text).members[0], frozenset(), text)) for text in texts]
+    ['3*[m]*[K]', '3*[mK]', '3*[N]*[m]']
     """
+    if expr.op == "sub" and text:
+        expr = _hyphenated_units(expr, text)
     if not _OPS_OF_LETTERS <= ops_of(expr) <= _ITALIC_OPS:
         return None
     if expr.op == "neg":
-        inner = italic_units_as_quantity(expr.args[0], taken)
+        inner = italic_units_as_quantity(expr.args[0], taken, text)
         return None if inner is None else Expr("neg", (inner,))
     factors = _italic_factors(expr, 1)
     if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
         return None
-    letters = [(_UNIT_LETTERS.get(base.name, base.name), power) for base, power in factors[1:]]
-    if not letters or any(base.name in taken or (len(base.name) > 1 and base.name not in _UNIT_LETTERS)
-                          for base, _ in factors[1:]):  # fmt: skip
+    letters = [
+        (f" {base.name}" if base.op == "unit" else _UNIT_LETTERS.get(base.name, base.name), power)
+        for base, power in factors[1:]
+    ]
+    if not letters or any(base.name in taken for base, _ in factors[1:] if base.op == "sym"):
+        return None
+    long = [name for name, _ in letters if len(name) > 1 and name not in _UNIT_LETTERS.values()]
+    if any(name[0] != " " and (name not in text or find_unit(name) is None) for name in long):
         return None
     parts: list[Expr] = [factors[0][0]]
     start = 0
     while start < len(letters):
-        stop = _italic_unit_end(letters, start)
+        stop = _italic_unit_end(letters, start, text)
         if stop is None:
             return None
-        leaf, power = Expr("unit", name="".join(name for name, _ in letters[start:stop])), letters[stop - 1][1]
+        leaf = Expr("unit", name="".join(name for name, _ in letters[start:stop]).strip())
+        power = letters[stop - 1][1]
         parts.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
         start = stop
     return Expr("mul", tuple(parts))
@@ -121,8 +134,8 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
 
 _OPS_OF_LETTERS = frozenset(("num", "sym"))
-_ITALIC_OPS = frozenset(("num", "sym", "mul", "div", "pow", "neg"))
-_MAX_ITALIC = 8  # letters; a longer run is a product
+_ITALIC_OPS = frozenset(("num", "sym", "unit", "mul", "div", "pow", "neg"))
+_MAX_ITALIC = 12  # letters; a longer run is a product
 
 
 def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
@@ -133,13 +146,13 @@ def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
     Args:
         sign: 1, or -1 if the node is in a denominator.
     """
-    if node.op in ("num", "sym"):
+    if node.op in ("num", "sym", "unit"):
         return [(node, sign)]
     if node.op in ("mul", "div"):
         signs = [sign] * len(node.args) if node.op == "mul" else [sign, -sign]
         parts = [_italic_factors(arg, each) for arg, each in zip(node.args, signs, strict=True)]
         return [factor for part in parts for factor in part] if all(parts) else []
-    if node.op == "pow" and node.args[0].op == "sym":
+    if node.op == "pow" and node.args[0].op in ("sym", "unit"):
         exponent = node.args[1]
         negative = exponent.op == "neg"
         value = exponent.args[0].value if negative else exponent.value
@@ -148,16 +161,38 @@ def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
     return []
 
 
-def _italic_unit_end(letters: list[tuple[str, int]], start: int) -> int | None:
+def _hyphenated_units(node: Expr, text: str) -> Expr:
+    """Return `5 N - m` as the product that `5 N-m` means; any other difference as it is."""
+    above, below = node.args
+    if "num" in ops_of(below) or _HYPHEN.search(text) is None:
+        return node
+    if above.op == "neg":
+        return Expr("neg", (_hyphenated_units(Expr("sub", (above.args[0], below)), text),))
+    factors = _hyphenated_units(above, text) if above.op == "sub" else above
+    return Expr("mul", (*factors.args, below)) if factors.op == "mul" else node
+
+
+_HYPHEN = re.compile("[A-Za-z]-[A-Za-z]")
+
+
+def _italic_unit_end(letters: list[tuple[str, int]], start: int, text: str) -> int | None:
     """Return the index after the longest unit that letters spell from index `start`; None if they spell none.
 
     Args:
-        letters: (letter, exponent) pairs; only the last letter of a unit may have an exponent of its own.
+        letters: (letter, exponent) pairs; only the last letter of a unit may have an exponent of its own, and a unit
+            that is one already, with a blank before its name, stands alone.
+        text: in which the letters of a unit touch each other; empty if it is not known.
     """
     for stop in range(min(len(letters), start + _MAX_ITALIC), start, -1):
         same = all(power in (1, letters[stop - 1][1]) for _, power in letters[start : stop - 1])
         negative = letters[stop - 1][1] < 0 and any(power > 0 for _, power in letters[start : stop - 1])
-        if same and not negative and find_unit("".join(name for name, _ in letters[start:stop])) is not None:
+        name = "".join(name for name, _ in letters[start:stop])
+        if " " in name:
+            if stop == start + 1:
+                return stop
+            continue
+        is_written = stop == start + 1 or not text or not name.isascii() or "ohm" in name or name in text
+        if same and not negative and is_written and find_unit(name) is not None:
             return stop
     return None
 

@@ -382,6 +382,16 @@ def _repeating_digits(tokens: list[Token], index: int) -> tuple[str, int]:
     return first, after
 
 
+_MONEY = {r"\$": "USD", r"\pounds": "GBP", r"\euro": "EUR"}
+
+
+def _read_money(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Append the unit of a sign of money before a number; raise a Fault elsewhere."""
+    if cursor.tokens[cursor.index].type != "number":
+        raise Fault(token.pos, "money", "mathematics only", kind="money")
+    items.append(unit_token(_MONEY[token.text], token.pos))
+
+
 RARE: dict[str, Handler] = {
     **dict.fromkeys((r"\overbrace", r"\underbrace"), _read_brace_with_note),
     **dict.fromkeys((r"\overset", r"\underset", r"\stackrel"), _read_stacked),
@@ -403,7 +413,7 @@ RARE: dict[str, Handler] = {
     r"\AA": _append_angstrom, r"\celsius": _append_celsius, r"\parallel": _read_parallel_sign,
     "{}": _read_scripts_of_empty_braces,
     r"\textcircled": _fault_handler("a number in a circle", "a formula", "fragment"),
-    **dict.fromkeys((r"\$", r"\pounds", r"\euro"), _fault_handler("money", "mathematics only", "money")),
+    **dict.fromkeys(_MONEY, _read_money),
     **dict.fromkeys((r"\cancel", r"\bcancel", r"\xcancel", r"\cancelto"),
                     _fault_handler("a part that is struck out", "the formula without it", "syntax")),
     **dict.fromkeys((r"\ce", r"\chemfig", r"\schemestart"),

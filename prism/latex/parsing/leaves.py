@@ -224,6 +224,9 @@ def _read_subscript_or_name(cursor: Cursor, inner: list[Token]) -> list[Token]:
 # Numbers ----------------------------------------------------------------------------------------------------
 
 
+_BASES = frozenset("23456789")  # a base of one digit: what has letters for digits is no number here
+
+
 def read_number(cursor: Cursor, items: list[Token]) -> Token:
     r"""Read a number with its power of ten (`3 \times 10^8`), exponent (`2^3`) or marks of an angle (`5^\circ 30'`).
 
@@ -262,6 +265,8 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
         return number
     number = read_number_scripts(cursor, number)
     continues = number.type == "QUANTITY" and number.args[0][1].text.startswith("arc")
+    if continues and [item.type for item in items[-2:]] == ["NUM", "UNIT"] and items[-1].text in ("deg", "arcmin"):
+        items[-2:] = [Token("QUANTITY", "", items[-2].pos, items[-2].gap, args=[items[-2:]])]  # with the sign °
     if continues and items and _is_degrees_or_minutes(items[-1]):
         before = items.pop()  # 5 degrees and 30 minutes
         if before.type == "PAREN":
@@ -313,12 +318,12 @@ def _read_power_of_ten(cursor: Cursor, index: int) -> int | None:
 def read_number_scripts(cursor: Cursor, number: Token) -> Token:
     r"""Read the script at the cursor and return the number with it: a power, `30^\circ`, `5'` or an ion's `2^+`.
 
-    Angles become a QUANTITY token, charges a symbol; a subscript raises a Fault.
+    Angles become a QUANTITY token, charges a symbol; a subscript is the base, `52_8`, or raises a Fault.
     """
     tokens = cursor.tokens
     token = tokens[cursor.index]
     if token.type == "_":
-        raise Fault(token.pos, "a subscript on a number", "a symbol before it")
+        return _read_base(cursor, number)
     if token.type == "PRIME":
         inner = list(takewhile(lambda part: part.type == "PRIME", tokens[cursor.index :]))
         after = cursor.index + len(inner)
@@ -340,6 +345,21 @@ def read_number_scripts(cursor: Cursor, number: Token) -> Token:
     cursor.index += 1
     number.sup = read_power(cursor)
     return number
+
+
+def _read_base(cursor: Cursor, number: Token) -> Token:
+    """Return a whole number whose base stands in the subscript at the cursor, with its value in digits of ten.
+
+    Errors:
+        Fault: no whole number, no base from 2 to 9, or a digit that the base has not.
+    """
+    token = cursor.tokens[cursor.index]
+    inner, after = flat_argument(cursor.tokens, cursor.index + 1)
+    base = [part.text for part in inner if part.type not in ("{", "}") and part.text not in (*ROMAN, "(", ")")]
+    if len(base) != 1 or base[0] not in _BASES or not number.text.isdigit() or max(number.text) >= base[0]:
+        raise Fault(token.pos, "a subscript on a number", "a symbol before it")
+    cursor.index = after
+    return Token("NUM", str(int(number.text, int(base[0]))), number.pos, number.gap, raw=number.raw)
 
 
 def read_degree_unit(cursor: Cursor, inner: list[Token], pos: int) -> Token:

@@ -394,6 +394,9 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
     Errors:
         Fault: the text is a sentence, empty, or neither a symbol nor a unit.
     """
+    if [token.type for token in item.raw] == ["number"] and not (out and out[-1].type in ("NUM", "SYM")):
+        out.append(Token("NUM", item.raw[0].text, item.pos, item.gap, sup=item.sup))
+        return
     words = words_in_text(item)
     structured = [token for token in item.raw if token.type not in ("letter", "number", "{", "}", "mark", "MINUS", "_")]
     if item.text == "text" and (len(words) > 1 or (words and _is_prose_word(words[0]) and len(words[0]) > 1)):

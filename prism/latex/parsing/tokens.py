@@ -236,6 +236,7 @@ _UNICODE = {
     "≡": r"\equiv", "≤": r"\le", "≥": r"\ge", "⩽": r"\le", "⩾": r"\ge", "≪": r"\ll", "≫": r"\gg", "≠": r"\ne",
     "∝": r"\propto", "→": r"\to", "⇒": r"\Rightarrow", "⟹": r"\Rightarrow", "∴": r"\therefore", "±": r"\pm",
     "∓": r"\mp", "∂": r"\partial", "∇": r"\nabla", "∫": r"\int", "∮": r"\oint", "∑": r"\sum", "∏": r"\prod",
+    "**": "^", "£": r"\pounds", "€": r"\euro",
     "°": r"\degree", "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "∣": "|", "′": "'", "’": "'", "‘": "'", "∗": "*",
     "√": r"\sqrt", "\u00c5": r"\AA", "\u212b": r"\AA", "″": "''", "…": r"\dots", "†": r"\dagger",
     "⟶": r"\to", "∥": r"\|", "⊥": r"\perp", "⊙": r"\odot", "⇔": r"\iff",
@@ -279,7 +280,7 @@ _SCAN = re.compile(
     (?P<alone>[A-Za-z](?![A-Za-z])|[+(){}^_'\[\]|,]|-(?!>)|=(?![=>])|/(?!/)|[0-9](?=[])}+\-^_=/*|a-df-zA-DF-Z])|\\(?!LONGER)[a-zA-Z]+)
   | (?P<space>[\s~\u2009\u202f\u00a0\u2002\u2003\u200b]+|\\[,;:!>\ ]
         |\\(?:q?quad|enspace|thinspace|enskip|medspace)(?![a-zA-Z]))
-  | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!)\d{3})+
+  | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!\s*)\d{3})+
             |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
         (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
   | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
@@ -297,7 +298,7 @@ _SCAN = re.compile(
   | (?P<command>\\operatorname\*|\\[a-zA-Z]+|\\\\(?:\[[^\]]*\])?|\\.)
   | (?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)
   | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
-  | (?P<other><=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
+  | (?P<other>\*\*(?=\s*[\w({\\-])|<=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
     """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
     .replace("LONGER", _LONGER)
     .replace("WORDS", "|".join(_WORDS_OF_TEXT))

@@ -273,7 +273,15 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         _append_function(cursor, token, FUNCTIONS[name], items, shown=name in _BRACKETING)
     elif text in FRACTIONS:
         args = [read_argument(cursor, splits=True), read_argument(cursor)]
-        _refuse_mixed_number(token, args, items)
+        if _is_mixed_number(token, args, items):
+            if cursor.tokens[cursor.index].type != "END" or not _stands_alone(items):
+                raise Ambiguity(
+                    token.pos, "a fraction behind a whole number: added to it, or a factor?", "a sign between them"
+                )
+            whole, plus = items.pop(), Token("PLUS", "+", token.pos)
+            fraction = Token("FRAC", text, token.pos, token.gap, args=args)
+            items.append(Token("PAREN", "(", whole.pos, whole.gap, args=[[whole, plus, fraction]]))
+            return
         if [part.text for part in args[0][:1]] == ["D"] and [part.text for part in args[1]] == ["D", "t"]:
             raise Fault(token.pos, "a material derivative, which is not read", "its terms written out")
         items.append(read_scripts(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
@@ -313,20 +321,24 @@ def _holds_equality(cursor: Cursor) -> bool:
     return any(part.text in ("=", r"\approx") for part in inside)
 
 
-def _refuse_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) -> None:
-    r"""Raise an Ambiguity for `2\frac34`: two and three quarters, or a product.
+def _stands_alone(items: list[Token]) -> bool:
+    """Return True if the last item, but for a sign, begins the formula or its last member."""
+    before = items[-2:-1] if items[-2:-1] == [] or items[-2].type not in ("MINUS", "PLUS") else items[-3:-2]
+    return not before or before[0].type == "REL"
+
+
+def _is_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) -> bool:
+    r"""Return True for `2\frac34`: two and three quarters where it stands alone, and elsewhere perhaps a product.
 
     Args:
         args: numerator and denominator of the fraction.
         items: before the fraction.
     """
     if not items or len(args[0]) != 1 or len(args[1]) != 1 or token.gap > GAP_BLANK:
-        return
+        return False
     parts = (args[0][0], args[1][0], items[-1])
-    if not all(part.type == "NUM" and part.text.isdigit() and part.sup is None for part in parts):
-        return
-    if int(parts[0].text) < int(parts[1].text):
-        raise Ambiguity(token.pos, "a fraction behind a whole number: added to it, or a factor?", "a sign between them")
+    are_whole = all(part.type == "NUM" and part.text.isdigit() and part.sup is None for part in parts)
+    return are_whole and int(parts[0].text) < int(parts[1].text)
 
 
 def _append_function(cursor: Cursor, token: Token, name: str, items: list[Token], *, shown: bool = False) -> None:

@@ -4,8 +4,8 @@
 the equivalence rows, where each takes long: interpreted and with coverage. Of the attacks on
 problems, and of the properties of claims on their students, one in five runs unless `--all-attacks` is given.
 
-`--quick` is for the run that a newcomer waits for (`make test`): one case in twelve of a test that has many, the rest of
-what is not `slow`, and fewer examples of hypothesis (`tests/support/quick_run.py`). Files that are slow as a whole are
+`--quick` is for the run that a newcomer waits for (`make test`): one case in twelve of a test that has many, all else
+that is not `slow`, and fewer examples of hypothesis (`tests/support/quick_run.py`). Files that are slow as a whole are
 not even imported. `make test-all` runs everything.
 """
 

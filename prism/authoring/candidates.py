@@ -106,9 +106,9 @@ def _with_italic_units(f: Formula, taken: frozenset[str], worked_out: frozenset[
         return f
     own = frozenset((f.members[0].name,)) if f.members[0].op == "sym" else frozenset[str]()
     read = (
-        italic_units_as_quantity(member, _NO_NAMES)
+        italic_units_as_quantity(member, _NO_NAMES, f.latex)
         if canonical(member) in worked_out
-        else italic_units_as_quantity(member, taken - own)
+        else italic_units_as_quantity(member, taken - own, f.latex)
         if _may_be_quantity(member, context)
         else None
         for member in f.members

@@ -481,7 +481,7 @@ def _check_italic_units(problem: Problem) -> Iterator[LintFinding]:
         others = (f for other in problem.nodes if other is not node for f in formulas_of(other))
         taken = problem.context.declared.union(*(symbols_of(f) for f in others))
         for place, f in enumerate(formulas_of(node)):
-            members = tuple(italic_units_as_quantity(member, taken) or member for member in f.members)
+            members = tuple(italic_units_as_quantity(member, taken, f.latex) or member for member in f.members)
             if members != f.members and f.kind == "equation" and numeric_of(replace(f, members=members)) is not None:
                 key = f"accept, entry {place}" if place else "formula"
                 text = (

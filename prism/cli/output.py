@@ -256,5 +256,5 @@ def _with_unit(f: Formula, taken: frozenset[str]) -> Formula | None:
     from prism.equivalence.facts import numeric_of
     from prism.physics.quantities import italic_units_as_quantity
 
-    read = replace(f, members=tuple(italic_units_as_quantity(each, taken) or each for each in f.members))
+    read = replace(f, members=tuple(italic_units_as_quantity(each, taken, f.latex) or each for each in f.members))
     return read if f.kind == "equation" and read != f and numeric_of(read) is not None else None

@@ -156,7 +156,10 @@ class Features:
     def italic_quantities(self) -> tuple[Expr | None, ...]:
         """Return each member with the letters behind its number as units, as `50 Hz`; None where it has none."""
         return tuple(
-            [italic_units_as_quantity(each, self.known.context.declared) for each in self.facts.formula.members]
+            [
+                italic_units_as_quantity(each, self.known.context.declared, self.facts.formula.latex)
+                for each in self.facts.formula.members
+            ]
         )
 
     @remembered_property

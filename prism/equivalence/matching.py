@@ -27,7 +27,7 @@ from prism.equivalence.reflection import reflections
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
 from prism.equivalence.several_values import quantity_of_all, with_one_name
-from prism.equivalence.stated_numbers import Numeric, stated_number
+from prism.equivalence.stated_numbers import Numeric, StatedNumber, stated_number
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
@@ -215,8 +215,9 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     if wanted is not None and stated is not None and stated.subject == wanted.subject:
         lacks_unit = wanted.number.unit is not None and stated.number.unit is None
         is_measured = not spec.is_exact(wanted.number) or spec.within is not None or spec.ignores_units
-        if wanted.number.is_whole and stated.number.is_whole and stated.number.value != wanted.number.value:
-            is_measured = True  # whole numbers differ at any size: no tolerance of floating point
+        own, other = wanted.number, stated.number
+        if own.is_whole and other.is_whole and (own.value, own.rates) != (other.value, other.rates):
+            is_measured = True  # whole numbers differ at any size, and by what is counted
         if is_measured or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
             return _number_verdict(wanted, stated, spec)
     elif (
@@ -226,6 +227,8 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
         and not _states_exact_number(claim, wanted, spec)
     ):
         return Verdict(Status.DIFFERENT, "unstated")
+    if wanted is None and (entries := _compare_entries(reference, claim, spec)) is not None:
+        return entries
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
         return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
     verdict = _compare_in_stages(one, two, context)
@@ -318,6 +321,43 @@ def _number_verdict(wanted: Numeric, stated: Numeric, spec: NumberSpec) -> Verdi
     found = compare_numbers(wanted, stated.number, spec)
     proof = "tested" if found.status == Status.EQUIVALENT else None
     return Verdict(found.status, found.reason, proof, readings=found.readings, detail=found.detail)
+
+
+def _compare_entries(reference: Formula, claim: Formula, spec: NumberSpec) -> Verdict | None:
+    """Compare tables of numbers entry by entry, each as a number of its own; None if they are no such tables.
+
+    Source: semantics N.2.
+    """
+    if reference.kind != "equation" or claim.kind != "equation" or reference.members[0] != claim.members[0]:
+        return None
+    wanted, stated = _entries(reference.members[1]), _entries(claim.members[1])
+    if len(wanted) != len(stated) or not any(each.ulp for each in (*wanted.values(), *stated.values())):
+        return None
+    if wanted.keys() != stated.keys():
+        return None
+    subject = reference.members[0]
+    verdicts = [
+        _number_verdict(Numeric(subject, number), Numeric(subject, stated[place]), spec)
+        for place, number in wanted.items()
+    ]
+    return max(verdicts, key=lambda verdict: RANK[verdict.status])
+
+
+def _entries(table: Expr) -> dict[tuple[int, ...], StatedNumber]:
+    """Return the numbers of a table by their place; none if it is no table, or holds anything else."""
+    if table.op not in _TABLES:
+        return {}
+    found: dict[tuple[int, ...], StatedNumber] = {}
+    for place, arg in enumerate(table.args):
+        number = None if arg.op == "row" else stated_number(arg)
+        inner = _entries(arg) if number is None else {(): number}
+        if not inner:
+            return {}
+        found |= {(place, *further): each for further, each in inner.items()}
+    return found
+
+
+_TABLES = frozenset(("matrix", "row", "tuple"))
 
 
 def _states_exact_number(claim: Formula, wanted: Numeric, spec: NumberSpec) -> bool:

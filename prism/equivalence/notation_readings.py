@@ -39,7 +39,12 @@ def read_italic_units(forms: Forms) -> Iterator[Attempt]:
     """Yield both formulas with italic letters after a number as units, `f = 50 Hz`, if no letter is a symbol there."""
     a, b, context = forms.written.reference, forms.written.claim, forms.context
     vocabulary = context.declared | symbols(
-        *(member for f in (a, b) for member in f.members if italic_units_as_quantity(member, context.declared) is None)
+        *(
+            member
+            for f in (a, b)
+            for member in f.members
+            if italic_units_as_quantity(member, context.declared, f.latex) is None
+        )
     )
     first, second = _with_italic_units(a, vocabulary), _with_italic_units(b, vocabulary)
     for one, two in dict.fromkeys(((first, second), (first, b), (a, second))):
@@ -49,7 +54,9 @@ def read_italic_units(forms: Forms) -> Iterator[Attempt]:
 
 def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
     """Read letters after a number as units in each member of a formula; letters in `vocabulary` are symbols."""
-    return replace(f, members=tuple(italic_units_as_quantity(member, vocabulary) or member for member in f.members))
+    return replace(
+        f, members=tuple(italic_units_as_quantity(member, vocabulary, f.latex) or member for member in f.members)
+    )
 
 
 def read_euler(forms: Forms) -> Iterator[Attempt]:

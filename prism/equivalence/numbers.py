@@ -107,7 +107,9 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
         return NumberComparison(Status.DIFFERENT, "dimension", detail)
     if wanted.rates != claim.rates and wanted.rates and claim.rates:
         if wanted.rates | claim.rates != {"radian", "turn"}:
-            return NumberComparison(Status.DIFFERENT, "dimension", "hertz, radians and turns a second are not the same")
+            return NumberComparison(
+                Status.DIFFERENT, "dimension", "hertz, radians, turns and kinds of money are not the same"
+            )
         factor = 2 * PI if "turn" in claim.rates else 1 / (2 * PI)
     is_difference = reference.subject.op == "sym" and reference.subject.name.startswith(_DIFFERENCES)
     value = _value_in_unit_of(claim, wanted, is_difference=is_difference) * factor
@@ -145,7 +147,7 @@ def _compare_values(
     if spec.is_exact(wanted) and (wanted.is_whole or not spec.is_node or claim.is_exact):
         is_same = not (wanted.is_whole and claim.is_whole) and not wanted.unit and is_close(value, wanted.value)
         return same if is_same else _number_rejection(_describe_values(value, target), readings)
-    figures = spec.figures or wanted.figures or MIN_INTEGER_FIGURES
+    figures = spec.figures or min(wanted.figures, len(TOLERANCES)) or MIN_INTEGER_FIGURES
     if spec.is_final and not claim.is_exact and claim.figures < figures - 1:
         return _number_rejection(f"{claim.figures} figures, where {figures} are asked for")
     gap = abs(value - target)

@@ -17,6 +17,7 @@ from prism.physics.context import Context, given_values
 from prism.physics.dimensions import Inconsistent, dimension_of
 from prism.physics.quantities import italic_units_as_quantity, parse_quantity
 from prism.physics.tables import Dimension
+from prism.problem.answers import is_nameless
 
 
 def known_dimensions(context: Context, stated: Collection[Formula]) -> dict[str, Dimension]:
@@ -32,29 +33,44 @@ def with_italic_units(
     """Return the formulas of a solution with letters behind a number as units, where they cannot be symbols.
 
     A member that is a number times letters is read with units if these have the dimension of the left side, and the
-    product of symbols has another one, or holds a letter that neither the problem nor another formula has.
+    product of symbols has another one, or holds a letter that neither the problem nor another formula has. Where only
+    the text tells the units, `3 m K` from millikelvin, they are read here, for a comparison does not know the text.
 
     Args:
         formulas: of the solution; None where one could not be read.
         dimensions: of quantities by name; others are not known.
         known: symbols of the problem and its reference.
     """
-    if not dimensions:
-        return list(formulas)
     charge_steps(len(formulas))
-    members = [member for f in formulas if f is not None for member in f.members]
-    used = symbols(*(each for each in members if italic_units_as_quantity(each, frozenset()) is None))
-    return [None if f is None else _with_units(f, dimensions, {*known, *used}) for f in formulas]
+    members = [(member, f.latex) for f in formulas if f is not None for member in f.members]
+    used = symbols(*(each for each, text in members if italic_units_as_quantity(each, frozenset(), text) is None))
+    meant = frozenset((*known, *used))
+    settled = [None if f is None else _as_written(f, dimensions, meant) for f in formulas]
+    return [None if f is None else _with_units(f, dimensions, meant) for f in settled]
 
 
 def units_hint(claim: Formula, references: Iterable[Formula]) -> str:
     """Return a hint if letters that are read as symbols would be the unit of a reference's number; else empty."""
     for wanted in filter(None, map(numeric_of, references)):
         for member in claim.members if wanted.subject in claim.members else ():
-            if _read_units(member, wanted.number.dimension) is not None:
+            if _read_units(member, wanted.number.dimension, claim.latex) is not None:
                 letters = ", ".join(sorted(symbols(member)))
                 return rf"read as symbols of the problem: {letters}; a unit is written upright, as in \mathrm{{m/s}}"
     return ""
+
+
+def _as_written(f: Formula, dimensions: Mapping[str, Dimension], meant: frozenset[str]) -> Formula:
+    """Return a formula for a quantity that has a number, with the units that only its text tells."""
+    if f.parts:
+        return replace(f, parts=tuple(_as_written(part, dimensions, meant) for part in f.parts))
+    if len(f.members) < 2 or not (f.members[0].name in dimensions or is_nameless(f.members[0])):
+        return f
+    read = []
+    for member in f.members:
+        quantity = italic_units_as_quantity(member, meant, f.latex)
+        is_told = quantity is not None and quantity != italic_units_as_quantity(member, meant)
+        read.append(quantity if quantity is not None and is_told else member)
+    return with_members(f, tuple(read))
 
 
 def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collection[str]) -> Formula:
@@ -63,22 +79,22 @@ def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collecti
         return replace(f, parts=tuple(_with_units(part, dimensions, meant) for part in f.parts))
     if len(f.members) < 2 or (wanted := dimensions.get(f.members[0].name)) is None:
         return f
-    read = [_quantity(member, wanted, dimensions, meant) or member for member in f.members[1:]]
+    read = [_quantity(member, wanted, dimensions, meant, f.latex) or member for member in f.members[1:]]
     return with_members(f, (f.members[0], *read))
 
 
-def _read_units(member: Expr, wanted: Dimension) -> Expr | None:
+def _read_units(member: Expr, wanted: Dimension, text: str) -> Expr | None:
     """Return a member with its letters read as units; None if they spell none, or not of the dimension `wanted`."""
-    quantity = italic_units_as_quantity(member, frozenset())
+    quantity = italic_units_as_quantity(member, frozenset(), text)
     value = None if quantity is None else parse_quantity(quantity)
     return quantity if value is not None and value.dimension == wanted else None
 
 
 def _quantity(
-    member: Expr, wanted: Dimension, dimensions: Mapping[str, Dimension], meant: Collection[str]
+    member: Expr, wanted: Dimension, dimensions: Mapping[str, Dimension], meant: Collection[str], text: str
 ) -> Expr | None:
     """Return a member as a number with units of the dimension `wanted`; None if it may be a product of symbols."""
-    quantity = _read_units(member, wanted)
+    quantity = _read_units(member, wanted, text)
     if quantity is None:
         return None
     if symbols(member) <= {*meant, *dimensions}:

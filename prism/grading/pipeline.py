@@ -39,7 +39,7 @@ from prism.latex import Extraction, Joint, LeftOut, LocatedFormula, Solution, ex
 from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem, ProblemSource
-from prism.problem.worded_answers import stated_answers, text_answer
+from prism.problem.worded_answers import options_of, presented_answers, stated_answers, text_answer
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make
@@ -525,9 +525,11 @@ def _worded_answers(problem: Problem, text: str, parts: Sequence[Part]) -> list[
     for node in nodes:
         question = questions.get(node.subquestion) or worded[0]
         for own in _texts_of(node.subquestion, text, parts):
-            places = stated_answers(own)
+            has_options = bool(options_of(question.final_answer_instructions))
+            places = stated_answers(own) if has_options else presented_answers(own)
+            asked = f"{problem.statement} {question.text} {question.final_answer_instructions}"
             answer = min(  # one option is settled on, and it may be any that the node accepts
-                (text_answer(each.latex, question.final_answer_instructions, places)
+                (text_answer(each.latex, question.final_answer_instructions, places, question=asked)
                  for each in (node.formula, *node.accept)),
                 key=lambda answer: RANK[answer.status],
             )  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import PrismError, named_type
 from prism.grading.pipeline import grade
@@ -39,6 +40,7 @@ def verify(
     question: str = "",
     within: float | Fraction | None = None,
     units: bool = True,
+    exact: bool | None = None,
 ) -> Verdict:
     """Decide whether what a solution gives as its final answer is the gold answer.
 
@@ -49,6 +51,8 @@ def verify(
         question: what was asked: it tells what the symbols mean, which values are given and which unit is wanted.
         within: relative tolerance of numbers, ends included; by default what the figures of the gold answer allow.
         units: count them; else a number is right also where only its unit is missing or another.
+        exact: a whole number is met by an equal one alone (True), or rounded as a measured one is (False); by default
+            the question decides (semantics N.2).
 
     Returns:
         Verdict, true where the answer is right. Of the claims only the one counts that the solution stands by: the last
@@ -60,7 +64,7 @@ def verify(
 
     Source: ours (semantics F.1 to F.5).
     """
-    return verify_answer(gold, solution, question=question, within=within, units=units).verdict
+    return verify_answer(gold, solution, question=question, within=within, units=units, exact=exact).verdict
 
 
 def verify_answer(
@@ -70,6 +74,7 @@ def verify_answer(
     question: str = "",
     within: float | Fraction | None = None,
     units: bool = True,
+    exact: bool | None = None,
 ) -> VerifiedAnswer:
     """Decide as `verify` does, and return the grade too; arguments and errors as there."""
     if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
@@ -77,24 +82,30 @@ def verify_answer(
     if within is not None and not 0 <= within < 1:
         raise PrismError(f"within: {within}; expected a relative tolerance from 0 up to 1")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
-    prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units)
+    prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units, exact=exact)
     graded = grade(prepared, solution)
     return VerifiedAnswer(_verdict_of(prepared, graded), graded)
 
 
 @lru_cache(maxsize=KEPT)
 def _prepared(
-    gold: str | float | tuple[str, ...], question: str, within: Fraction | None, *, units: bool
+    gold: str | float | tuple[str, ...], question: str, within: Fraction | None, *, units: bool, exact: bool | None
 ) -> PreparedProblem:
     """Prepare the problem of a gold answer; further arguments as of `verify`."""
     prepared = prepare({ANSWER: gold, QUESTION: question})
-    if within is None and units:
+    if within is None and units and exact is None:
         return prepared
     references = tuple(
-        replace(node, number_spec=replace(node.number_spec, within=within, ignores_units=not units))
+        replace(node, number_spec=_overruled(node.number_spec, within, units=units, exact=exact))
         for node in prepared.task.references
     )
     return replace(prepared, task=replace(prepared.task, references=references))
+
+
+def _overruled(spec: NumberSpec, within: Fraction | None, *, units: bool, exact: bool | None) -> NumberSpec:
+    """Return how precisely a number has to be stated, with what the caller of `verify` says."""
+    is_measured = spec.is_measured if exact is None else not exact
+    return replace(spec, within=within, ignores_units=not units, is_measured=is_measured)
 
 
 def _verdict_of(prepared: PreparedProblem, graded: Grade) -> Verdict:

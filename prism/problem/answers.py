@@ -11,13 +11,14 @@ import re
 from dataclasses import replace
 from itertools import takewhile
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, symbol
+from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, symbol, symbols
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit_product
 from prism.problem.source import NODE_LISTS, Table
+from prism.problem.worded_answers import is_text
 
 NAMELESS = r"\answer"  # how the names of nameless subjects begin
 ANSWER = "answer"
@@ -30,11 +31,14 @@ _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three w
 _WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")  # `stable`, `strong decay`
 # A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `4.95 meters per second`.
 _QUANTITY = re.compile(
-    r"(?P<number>[-+]?[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?)\s+(?P<unit>[A-Za-zµμΩ°][^\\$=]*)"
+    r"(?P<number>[-+]?[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?)\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
 )
+_IN_TEXT = re.compile(
+    r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
+)  # `\text{(D)}`
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
-_LAST_WORDS = re.compile(r",\s*\\text\{\s*[a-z]{3,}[a-z ]*\}\s*$")  # `, \text{ violet}`: a remark behind a comma
+_LAST_WORDS = re.compile(r"(?<!\\),\s*\\text\{\s*[a-z]{3,}[a-z ]*\}\s*$")  # `, \text{ violet}`: a remark behind a comma
 _COPIED = (
     "id",
     "symbols",
@@ -74,24 +78,39 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
     value = data[ANSWER]
     written = list(value) if isinstance(value, list | tuple) else [value]
     latex: list[str] = []
+    texts: list[str] = []
     for place, each in enumerate(written, start=1):
         where = ANSWER if len(written) == 1 else f"{ANSWER}, entry {place}"
         text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
         if isinstance(text, str):
             found = formulas_of_answer(text)
+            if not found and is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text))):
+                texts.append(text)
+                found = [text]
             latex += found
-            faults += [] if found else [f"{where}: {shown(text)} holds no formula"]
+            faults += [] if found else [f"{where}: {shown(text)} {_why_unread(text)}"]
         else:
             faults.append(f"{where}: {named_type(each)} is neither text nor number")
     if not written:
         faults.append(f"{ANSWER}: is empty")
     nodes = [
-        {"index": index, "formula": each, "dependency": [], "is_final_answer": True, **_value_alone(each)}
+        {"index": index, "formula": each, "dependency": [], "is_final_answer": True}
+        | dict({} if each in texts else _value_alone(each))
         for index, each in enumerate(latex, start=1)
     ]
+    worded = {"subquestions": [{"letter": "a", "subproblem": "", "final_answer_form": "text-based"}]} if texts else {}
     question = data.get(QUESTION, data.get("context", ""))
     copied = {key: data[key] for key in _COPIED if key in data}
-    return {"id": ANSWER, "context": question, NODE_LISTS[0]: nodes, **copied}
+    return {"id": ANSWER, "context": question, NODE_LISTS[0]: nodes, **worded, **copied}
+
+
+def _why_unread(text: str) -> str:
+    """Return in words why a text is no answer: where it cannot be read as a formula."""
+    try:
+        parse(text)
+    except LatexSyntaxError as fault:
+        return f"holds no formula: {str(fault).splitlines()[0]}"
+    return "holds no formula"
 
 
 def _value_alone(latex: str) -> Table:
@@ -111,22 +130,33 @@ def _value_alone(latex: str) -> Table:
     return {"accept": [write(value)]}
 
 
+def typed_quantity(text: str) -> str | None:
+    r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
+
+    >>> typed_quantity("55 miles per hour"), typed_quantity("v = 3 m/s")
+    ('55\\unit{miles per hour}', None)
+    """
+    found = _QUANTITY.fullmatch(text)
+    if found is None or find_unit_product(found["unit"]) is None:
+        return None
+    return rf"{found['number']}\unit{{{found['unit']}}}"
+
+
 def formulas_of_answer(written: str) -> list[str]:
     r"""Return the formulas of an answer as LaTeX: as it is written, or those between delimiters; several of a system.
 
     >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
     [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
-    bare = _LAST_WORDS.sub("", written.strip())
-    quantity = _QUANTITY.fullmatch(bare)
-    if quantity is not None and find_unit_product(quantity["unit"]) is not None:
-        return [rf"{quantity['number']}\unit{{{quantity['unit']}}}"]
+    bare = _LAST_WORDS.sub("", written.strip().removesuffix("\\"))
+    if (quantity := typed_quantity(bare)) is not None:
+        return [quantity]
     bare = _JOINS.sub(r"\\text{ \1 }", bare)
-    if _WORDS.fullmatch(bare) or _PROSE.search(_TEXT.sub("", bare)):
+    if _WORDS.fullmatch(bare) or _PROSE.search(_TEXT.sub("", bare)) or _IN_TEXT.fullmatch(bare):
         return []
     if _PROSE.search(bare):  # words in `\text` around formulas
         return [item.latex for item in extract(f"${bare}$") if "=" in item.latex]
-    if any(mark in bare for mark in _DELIMITERS):
+    if any(mark in bare.replace(r"\$", "") for mark in _DELIMITERS):
         return [item.latex for item in extract(written) if item.kind != "plain"]
     try:
         read = parse(bare)
@@ -136,6 +166,10 @@ def formulas_of_answer(written: str) -> list[str]:
         return [part.latex for part in read.parts]
     if read.kind == "alternatives" and all(part.kind == "expression" for part in read.parts):
         return [rf"\{{{', '.join(write(part) for part in read.parts)}\}}"]
+    if "approx" in read.relations and not symbols(*read.members):  # a number, and what comes out
+        return [write(read.members[0])]
     if _PLAIN_UNIT.search(bare) is not None:
-        return [write(replace(read, members=tuple(italic_units_as_quantity(m, _NONE) or m for m in read.members)))]
+        return [
+            write(replace(read, members=tuple(italic_units_as_quantity(m, _NONE, bare) or m for m in read.members)))
+        ]
     return [bare]

@@ -1,4 +1,4 @@
-r"""What a question says of the number that it wants: its unit (semantics F.10), and whether it is counted (N.2).
+r"""What a question says of the number that it wants: its unit (semantics F.10), if it is counted (semantics N.2).
 
 A number without a unit is read in the unit asked for, "in metres per second", and in no other: a grader that takes
 whichever unit fits pays for a number twice. A whole number is exact, unless the question asks for something measured.

@@ -269,7 +269,7 @@ def _stated_values(occurrence: _Occurrence, in_use: frozenset[str]) -> tuple[lis
     if not names or _ORDER_OF_MAGNITUDE.search(occurrence.here.latex):
         return [], []
     if not numbers and _may_have_italic_unit(occurrence.here.latex):
-        italic = italic_units_as_quantity(part.members[-1], in_use)
+        italic = italic_units_as_quantity(part.members[-1], in_use, occurrence.here.latex)
         numbers = [italic] if italic is not None else []
     if not numbers:
         return [], []

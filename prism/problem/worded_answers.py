@@ -61,14 +61,17 @@ class TextVerdict:
     detail: str = ""
 
 
-def text_answer(reference: str, instructions: str, places: Sequence[str]) -> TextVerdict:
+def text_answer(
+    reference: str, instructions: str, places: Sequence[str], *, question: str | None = None
+) -> TextVerdict:
     r"""Decide whether a solution states the same option (`stable` or `unstable`) as the reference.
 
     Args:
         reference: the answer, plain or as `\text{...}`.
-        instructions: how the answer is to be given; they must list the options.
+        instructions: how the answer is to be given; they must list the options, or there is a `question`.
         places: texts that may state the answer, the most committed first, as `stated_answers` gives them. The first
             one that names any option decides.
+        question: what the reference answers, where it is an option by itself: its words may stand around the answer.
 
     >>> instructions = "should be 'The equilibrium is stable/unstable'"
     >>> text_answer(r"\text{The equilibrium is stable}", instructions, ["It is not unstable."]).status.value
@@ -77,6 +80,8 @@ def text_answer(reference: str, instructions: str, places: Sequence[str]) -> Tex
     'undecided'
     """
     options = options_of(instructions)
+    if not options and question is not None:
+        return _own_option(reference, places, question)
     if not options:
         return TextVerdict(Status.UNDECIDED, detail="unsupported: the instructions list no options")
     wanted = _chosen_option(reference, options)
@@ -97,6 +102,39 @@ def text_answer(reference: str, instructions: str, places: Sequence[str]) -> Tex
     return TextVerdict(Status.UNDECIDED, detail="states none of the options")
 
 
+def _own_option(reference: str, places: Sequence[str], question: str) -> TextVerdict:
+    """Decide whether a solution gives the reference, an option by itself; yes and true oppose no and false.
+
+    Only places that state an answer count, and beside the option they may hold words of the question alone.
+    """
+    wanted = " ".join(words(visible_text(reference)))
+    opposed = next((pair for pair in _OPPOSED if wanted in pair), ())
+    listed = options_of(question)
+    if not opposed and any(" ".join(words(option)) == wanted for option in listed):
+        return text_answer(reference, f"'{'/'.join(listed)}'", places)
+    options = opposed or (wanted,)
+    for place in places:
+        if words(visible_text(place)) == wanted.split():
+            return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
+        shown = " ".join(_SAME.get(word, word) if opposed else word for word in tokenize(visible_text(place)))
+        found = _choice_throughout(shown, tuple(_SAME.get(option, option) for option in options))
+        if found is None:
+            continue
+        own = {*words(shown if opposed else wanted), *words(visible_text(question)), *_EMPTY, *_ANSWERING}
+        if not found.option:
+            return TextVerdict(Status.UNDECIDED, detail=found.why)
+        if not own.issuperset(words(shown)) or not _JOINING.isdisjoint({*tokenize(shown)} - {*words(wanted)}):
+            return TextVerdict(Status.UNDECIDED, detail=f"says more than {wanted!r}")
+        if found.option == _SAME.get(wanted, wanted):
+            return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
+        return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
+    return TextVerdict(Status.UNDECIDED, detail=f"does not state {wanted!r}")
+
+
+_JOINING = word_set("or and either both neither nor , ; /")
+_OPPOSED = (("yes", "no"), ("true", "false"))
+_SAME = {"true": "yes", "false": "no"}
+_ANSWERING = word_set("answer final so therefore hence option")
 _TEXT_ONLY = re.compile(r"[\s$]*(?:\\(?:text[a-z]*|mathrm|mbox)\s*\{[^{}]*\}[\s.$]*|[^\\=<>^_{}$]*)")
 
 
@@ -137,19 +175,30 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     >>> stated_answers(r"It comes back. So $\boxed{\text{stable}}$")
     ('\\text{stable}', 'So $\\boxed{\\text{stable}}$', 'It comes back.')
     """
-    text = solution_text[-_MAX_SOLUTION:]
-    budget.charge(len(text) * _CHARACTER)
-    text = blank_spans(text, sorted(thinking_spans(text)))
-    text = BROKEN_WORD.sub("", mask(text)[0])
-    boxes = "\n".join(dict.fromkeys(content.strip() for content in _boxes(text)))
-    lines = "\n".join(dict.fromkeys(found[1].strip() for found in _MARKER.finditer(text)))
+    text, places = _presented(solution_text)
     last: list[str] = []
     for sentence in _sentences(text)[: -_MAX_SENTENCES - 1 : -1]:
         last.append(sentence)
         content = words(_UNCHANGED.sub(" ", sentence))
         if any(word in _TAKES_BACK or is_negation(word) for word in content):
             break
-    return tuple(place for place in (boxes, lines, *last) if place)
+    return (*places, *last)
+
+
+def presented_answers(solution_text: str) -> tuple[str, ...]:
+    """Return of the texts that `stated_answers` gives those that present an answer: boxes, and lines with "Answer:"."""
+    return _presented(solution_text)[1]
+
+
+def _presented(solution_text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text that is read, its hidden parts blank, and what stands in boxes and behind "Answer:"."""
+    text = solution_text[-_MAX_SOLUTION:]
+    budget.charge(len(text) * _CHARACTER)
+    text = blank_spans(text, sorted(thinking_spans(text)))
+    text = BROKEN_WORD.sub("", mask(text)[0])
+    boxes = "\n".join(dict.fromkeys(content.strip() for content in _boxes(text)))
+    lines = "\n".join(dict.fromkeys(found[1].strip() for found in _MARKER.finditer(text)))
+    return text, tuple(place for place in (boxes, lines) if place)
 
 
 def _sentences(text: str) -> list[str]:

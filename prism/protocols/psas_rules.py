@@ -148,7 +148,8 @@ def _is_open(table: CellTable, node: ReferenceNode, read: Formula, context: Cont
 def _has_number(node: ReferenceNode, read: Formula, context: Context) -> bool:
     """Return True if a formula states the number of a node of the same quantity, whatever the units of both."""
     spoken = replace(
-        read, members=tuple(italic_units_as_quantity(each, context.declared) or each for each in read.members)
+        read,
+        members=tuple(italic_units_as_quantity(each, context.declared, read.latex) or each for each in read.members),
     )
     claimed = numeric_of(spoken)
     for wanted in node.formulas:

@@ -94,7 +94,8 @@ def explained(solution: str, problem: dict[str, Any] = CHARGING) -> str:
 
 
 def test_a_number_with_too_few_figures_is_not_called_wrong() -> None:
-    told = explained(r"$\tau = 0.02$ s")
+    longer = json.loads(json.dumps(CHARGING).replace("2.00 kohm", "2.04 kohm").replace("20.0", "20.4"))
+    told = explained(r"$\tau = 0.02$ s", longer)
     assert "Right, but matches no node: the value is that of node 2, with 1 figure, where 3 are asked for." in told
     assert "Wrong" not in told
     assert told.endswith("No formula is known to be wrong.")

@@ -52,10 +52,10 @@ def test_an_answer_is_right_under_any_name(gold: Any, text: str) -> None:
     ("gold", "text", "reason"),
     [
         ("75", "I do not know.", "no_answer"),
-        ("75", r"$\boxed{74}$", "witness"),
+        ("75", r"$\boxed{74}$", "other_number"),
         ("5 m/s", r"$\boxed{6\,\mathrm{m/s}}$", "other_number"),
         ("x = 75", r"$x = 75$, no: $\boxed{x = 74}$", "taken_back"),
-        ("75", r"$\boxed{75}$ or $\boxed{74}$", "witness"),
+        ("75", r"$\boxed{75}$ or $\boxed{74}$", "other_number"),
         ("1", r"$\boxed{1 \text{ or } 2}$", "witness"),
         ("12%", r"$\boxed{12}$", "other_number"),
         ("h = a b \\approx 1.5 \\text{ km}", r"$\boxed{1.6\,\mathrm{km}}$", "witness"),
@@ -75,10 +75,7 @@ def test_the_question_says_what_letters_mean() -> None:
 
 def test_a_gold_answer_that_is_no_formula_is_refused() -> None:
     with pytest.raises(prism.DataFileError, match=r"answer: .* holds no formula"):
-        prism.verify("because it is round", "$x = 1$")
-    for words in ("stable", "strong decay", "yes"):
-        with pytest.raises(prism.DataFileError, match=r"answer: .* holds no formula"):
-            prism.verify(words, "$x = 1$")
+        prism.verify(r"\frac{1}{", "$x = 1$")
     with pytest.raises(prism.DataFileError, match="answer: is empty"):
         prism.verify([], "$x = 1$")
 
@@ -140,3 +137,12 @@ def test_a_tolerance_may_be_narrower_than_that_of_the_figures_too() -> None:
 )
 def test_units_may_be_left_out_of_the_comparison(gold: str, text: str, right: bool) -> None:
     assert bool(prism.verify(gold, text, units=False)) is right
+
+
+def test_who_verifies_may_say_whether_a_whole_number_is_exact() -> None:
+    question = "How many turns has the coil?"
+    assert not prism.verify("1450", r"$\boxed{1451}$", question=question)
+    assert prism.verify("1450", r"$\boxed{1451}$", question=question, exact=False)
+    measured = "Estimate the Reynolds number of a swimmer."
+    assert prism.verify("145000", r"$\boxed{145100}$", question=measured)
+    assert not prism.verify("145000", r"$\boxed{145100}$", question=measured, exact=True)

@@ -263,9 +263,9 @@ def _compare_values(
     """
     witness = f"{a:.6g} and {b:.6g}, {100 * _relative_difference(a, b):.2g} % apart"
     one, other = members
-    exact = _whole_value(one), _whole_value(other)
-    if None not in exact and exact[0] != exact[1]:
-        return _compare_whole_numbers(one, other, witness)
+    exact, counted = _whole_value(one), _whole_value(other)
+    if exact is not None and counted is not None and exact != counted:
+        return _compare_whole_numbers(exact, counted, members, witness)
     if _relative_difference(a, b) <= NUMBERS_AGREE:
         return Link("confirmed", "same_number", witness)
     if 0.0 in (a, b):
@@ -296,18 +296,20 @@ def _whole_value(member: Expr) -> Fraction | None:
     return None if any("." in name or "e" in name for name in numbers) else rational_value(member)
 
 
-def _compare_whole_numbers(one: Expr, other: Expr, witness: str) -> Link:
+def _compare_whole_numbers(a: Fraction, b: Fraction, members: _Members, witness: str) -> Link:
     """Decide on two calculations with whole numbers of different value: a quotient may be rounded, all else is wrong.
 
     Source: semantics C.1.
+
+    Args:
+        a, b: their exact values.
+        members: the calculations.
+        witness: of the link.
     """
-    a, b = _whole_value(one), _whole_value(other)
-    assert a is not None
-    assert b is not None
     is_near_in_size = a * b > 0 and Fraction(1, 3) < a / b < 3  # half a decade
     is_near = abs(a - b) <= Fraction(1, 2) and _relative_difference(float(a), float(b)) <= NUMBERS_AGREE
     is_rounded = is_near and {1} != {a.denominator, b.denominator}
-    is_rounded |= is_near_in_size and any(_is_order_of_magnitude(member) for member in (one, other))
+    is_rounded |= is_near_in_size and any(map(_is_order_of_magnitude, members))
     return Link("undecided", "rounding", witness) if is_rounded else Link("refuted", "apart", witness)
 
 

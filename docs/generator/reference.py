@@ -213,7 +213,8 @@ def score_row() -> str:
     row = score_row(problem, _SOLUTION, prism.grade(problem, _SOLUTION))
     added = {
         "schema": f"number of this form of a row: {SCHEMA}; rows of schemas 1 to {SCHEMA - 1} stay readable",
-        "grader": "`version`, and `fingerprint`: the SHA-256 of version, rules, grammar, constants and policy",
+        "grader": "`version`, number of the `rules` (from schema 6 on), and `fingerprint`: the SHA-256 of version, "
+        "rules, grammar, constants and policy",
         "problem_sha256": "of the problem file", "solution_sha256": "of the text of the solution, in UTF-8",
         "meta": "fields of the rollout that `--keep` names (`model`, unless said otherwise); rows of `prism run` only",
     }  # fmt: skip

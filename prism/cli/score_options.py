@@ -46,6 +46,9 @@ LeastItem = Annotated[float | None, typer.Option(min=0, max=1, help="What each s
 AllowChanged = Annotated[
     bool, typer.Option("--allow-changed", help="Compare where problem files or options of the run have changed.")
 ]
+AcrossRules = Annotated[
+    bool, typer.Option("--across-rules", help="Compare rows of other rules too, as of an older PRISM.")
+]
 UpdateBaseline = Annotated[
     bool, typer.Option("--update-baseline", help="Instead make BASE a copy of NEW; no gate is judged.")
 ]

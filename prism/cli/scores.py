@@ -59,6 +59,7 @@ def compare(
     min_mean: take.LeastMean = None,
     min_item: take.LeastItem = None,
     allow_changed: take.AllowChanged = False,
+    across_rules: take.AcrossRules = False,
     update_baseline: take.UpdateBaseline = False,
     junit: take.JunitFile = None,
     summary: take.SummaryFile = None,
@@ -86,7 +87,14 @@ def compare(
     if by:
         _refuse_repeated(files)
         n_incident = _compare_groups(
-            files, by, against, replicates, target, allow_changed=allow_changed, as_json=as_json
+            files,
+            by,
+            against,
+            replicates,
+            target,
+            allow_changed=allow_changed,
+            across_rules=across_rules,
+            as_json=as_json,
         )
     elif update_baseline:
         _accept_results(files[-1], base, max_incidents, as_json=as_json)
@@ -94,7 +102,14 @@ def compare(
     else:
         hooks = _CiFiles(junit, step_summary_path() if github and summary is None else summary, github)
         n_incident = _compare_files(
-            files, gates, replicates, hooks, target, allow_changed=allow_changed, as_json=as_json
+            files,
+            gates,
+            replicates,
+            hooks,
+            target,
+            allow_changed=allow_changed,
+            across_rules=across_rules,
+            as_json=as_json,
         )
     if n_incident > max_incidents:
         raise typer.Exit(INCIDENTS)
@@ -121,7 +136,7 @@ def _parse_gates(texts: Sequence[str], min_mean: float | None, min_item: float |
 
 def _compare_files(
     files: Sequence[Path], gates: Sequence[Gate], replicates: int, hooks: _CiFiles, target: TableTarget,
-    *, allow_changed: bool, as_json: bool,
+    *, allow_changed: bool, across_rules: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two files, print what comes out, and return the number of incidents in the new one.
 
@@ -133,7 +148,9 @@ def _compare_files(
 
     try:
         base, new = map(read_results, files)
-        found = gating.compare_results(base, new, allow_changed=allow_changed, replicates=replicates)
+        found = gating.compare_results(
+            base, new, allow_changed=allow_changed, across_rules=across_rules, replicates=replicates
+        )
     except prism.PrismError as error:
         fail(str(error))
     outcomes = gating.apply_gates(found, gates)
@@ -173,7 +190,7 @@ def _refuse_repeated(paths: Sequence[Path]) -> None:
 
 def _compare_groups(
     files: Sequence[Path], by: str, against: str, replicates: int, target: TableTarget,
-    *, allow_changed: bool, as_json: bool,
+    *, allow_changed: bool, across_rules: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare the groups of some score rows (`--by`), print what comes out, and return the number of incidents.
 
@@ -187,7 +204,12 @@ def _compare_groups(
         rows = {str(path): list(score_rows(path)) for path in files}
         with spinner("testing differences"):
             found = compare_groups(
-                rows, split_names(by), against=against, allow_changed=allow_changed, replicates=replicates
+                rows,
+                split_names(by),
+                against=against,
+                allow_changed=allow_changed,
+                across_rules=across_rules,
+                replicates=replicates,
             )
     except prism.PrismError as error:
         fail(str(error))

@@ -90,8 +90,11 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
         return found if found.status == Status.EQUIVALENT else compare_numbers(reference, claim, counting)
     readings: tuple[str, ...] = ()
     factor = Fraction(1)
-    if spec.is_node and claim.unit is None and wanted.unit is not None and (any(wanted.dimension) or wanted.unit.pi):
-        if not any(wanted.dimension):  # a plain number is an angle in radians, unless degrees are asked for
+    lacks_unit = spec.is_node and claim.unit is None and wanted.unit is not None
+    if lacks_unit and wanted.unit and (any(wanted.dimension) or wanted.unit.pi or spec.asked):
+        if not any(
+            wanted.dimension
+        ):  # a plain number is a fraction, or an angle in radians, unless another is asked for
             plain = compare_numbers(reference, replace(claim, unit=DIMENSIONLESS), spec)
             if plain.status == Status.EQUIVALENT:
                 return plain

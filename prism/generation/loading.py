@@ -28,9 +28,10 @@ from prism.generation.template import (
 )
 from prism.generation.wording import blanks_in_math, blanks_of
 from prism.inputs import decode, did_you_mean, parse_toml, read_bytes
+from prism.latex.unit_grammar import NoReadingError
 from prism.physics.context import EMPTY_CONTEXT, Context, describe_syntax_error, parse, parse_symbol_name
 from prism.physics.tables import Unit
-from prism.physics.units import NoReadingError, find_unit, read_unit_product
+from prism.physics.units import find_unit, read_unit_product
 from prism.problem.fields import (
     LoadReport,
     field_name,

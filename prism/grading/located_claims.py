@@ -26,8 +26,7 @@ from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
-from prism.physics.quantities import italic_units_as_quantity
-from prism.problem.answers import typed_quantity
+from prism.problem.answers import counted_number, typed_quantity
 
 _BEFORE = 60  # characters before a formula that may state it
 
@@ -104,7 +103,7 @@ def locate_claims(
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
-    parsed = _parse_all(located, context, frozenset(known))
+    parsed = _parse_all(located, context, frozenset(known), question)
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
     withdrawn = withdrawn_orders(located, formulas)
@@ -146,17 +145,19 @@ class _Parsed:
     errors: dict[int, Exception] = field(default_factory=dict)
 
 
-def _parse_all(located: Sequence[LocatedFormula], context: Context, known: frozenset[str]) -> _Parsed:
+def _parse_all(located: Sequence[LocatedFormula], context: Context, known: frozenset[str], question: str) -> _Parsed:
     """Parse each distinct formula of a solution once. Never raises on a formula.
 
-    An answer that is a number with a unit, as a gold answer may be typed, is read so if its letters cannot be symbols.
+    An answer that is a number with a unit, as a gold answer may be typed, is read so if its letters cannot be symbols,
+    and one that is a number of what the question counts as this number.
     """
     parsed = _Parsed()
     for order, item in enumerate(located):
         if item.latex in parsed.read:
             continue
         try:
-            read = read_once(item.latex, context)
+            count = counted_number(item.latex, question) if is_answer(item) else None
+            read = read_once(count or item.latex, context)
             quantity = typed_quantity(item.latex) if is_answer(item) and _may_be_quantity(read, known) else None
             parsed.read[item.latex] = read if quantity is None else read_once(quantity, context)
         except LatexSyntaxError as error:
@@ -172,11 +173,9 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context, known: froze
 
 
 def _may_be_quantity(read: Formula, known: frozenset[str]) -> bool:
-    """Return True for a bare expression that has letters, none of them known, and is no number with a unit yet."""
+    """Return True for a bare expression that has letters, none of them known."""
     letters = symbols(*read.members) - ({"c"} if "eV" in read.latex else set())  # the speed of light
-    if read.kind != "expression" or not letters or not known.isdisjoint(letters):
-        return False
-    return italic_units_as_quantity(read.members[0], known, read.latex) is None
+    return read.kind == "expression" and bool(letters) and known.isdisjoint(letters)
 
 
 def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:

@@ -14,7 +14,7 @@ from prism.problem.source import PlainProblem
 from prism.resources import resource
 from prism.version import RULES, __version__
 
-SCHEMA = 5  # of the score row; from 4 on it has `cost`, from 5 on `alternative` and `given_answers`
+SCHEMA = 6  # of the score row; from 5 on it has `alternative` and `given_answers`, from 6 on the number of the rules
 
 POLICY = "closure"
 
@@ -39,7 +39,7 @@ def row_digests(problem: Problem | PlainProblem, solution: Solution) -> dict[str
     """Return what a row says of its input: schema, grader, and digests of problem and solution."""
     return {
         "schema": SCHEMA,
-        "grader": {"version": __version__, "fingerprint": fingerprint()},
+        "grader": {"version": __version__, "rules": RULES, "fingerprint": fingerprint()},
         "problem_sha256": problem.sha256,
         "solution_sha256": hashlib.sha256(solution_text(solution).text.encode("utf-8", "surrogatepass")).hexdigest(),
     }

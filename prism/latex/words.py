@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from prism.resources import resource
 
@@ -108,10 +109,15 @@ _BETWEEN_UNITS = word_set("per square cubic squared cubed of a")
 
 
 @cache
+def unit_rows() -> tuple[dict[str, Any], ...]:
+    """Return the rows of the table of units, unchecked; `prism.physics.tables` checks them."""
+    return tuple(tomllib.loads(resource("constants/units.toml").read_text(encoding="utf-8"))["unit"])
+
+
+@cache
 def _words_of_units() -> frozenset[str]:
     """Return every word of the names in the table of units, singular and plural, in lower case."""
-    table = tomllib.loads(resource("constants/units.toml").read_text(encoding="utf-8"))["unit"]
-    words = {word.lower() for row in table for name in row.get("words", ()) for word in name.split()}
+    words = {word.lower() for row in unit_rows() for name in row.get("words", ()) for word in name.split()}
     return frozenset(word + ending for word in words for ending in ("", "s")) - {"ss"}
 
 

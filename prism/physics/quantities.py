@@ -10,16 +10,14 @@ from typing import Any
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
 from prism.errors import PrismError
 from prism.inputs import require_text
+from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_text
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
     MAX_BITS,
-    MAX_TEXT,
     MAX_UNIT_POWER,
-    NoReadingError,
     base_unit_product,
     find_unit,
     find_unit_product,
-    normalize_unit_text,
     read_unit_product,
     unit_as_expr,
 )

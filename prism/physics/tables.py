@@ -16,6 +16,7 @@ from typing import Any
 
 from prism.budget import uncharged
 from prism.errors import DataFileError
+from prism.latex.unit_grammar import PREFIX_SYMBOLS
 from prism.resources import resource
 
 BASE_UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
@@ -25,11 +26,7 @@ PREFIXES: Mapping[str, int] = {
     "da": 1, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24,
 }  # fmt: skip
 
-PREFIX_WORDS: Mapping[str, int] = {
-    "yocto": -24, "zepto": -21, "atto": -18, "femto": -15, "pico": -12, "nano": -9, "micro": -6, "milli": -3,
-    "centi": -2, "deci": -1, "deka": 1, "deca": 1, "hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12,
-    "peta": 15, "exa": 18, "zetta": 21, "yotta": 24,
-}  # fmt: skip
+PREFIX_WORDS: Mapping[str, int] = {word: PREFIXES[letter] for word, letter in PREFIX_SYMBOLS.items()}
 
 THOUSANDS = tuple(prefix for prefix, power in PREFIXES.items() if power % 3 == 0)
 

@@ -29,10 +29,12 @@ _NONE: frozenset[str] = frozenset()
 _PLAIN_UNIT = re.compile(r"\d(?:(?:\s|\\[,;:! ]|~)+(?:\\mu\s*)?[A-Za-z]|[A-Za-z]+/)")
 _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three words outside of a command
 _WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")  # `stable`, `strong decay`
-# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `4.95 meters per second`.
+# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
 _QUANTITY = re.compile(
-    r"(?P<number>[-+]?[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?)\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
+    r"(?P<number>[-+]?(?:\d+/\d+|[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?))"
+    r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
 )
+_NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _IN_TEXT = re.compile(
     r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
 )  # `\text{(D)}`
@@ -133,13 +135,37 @@ def _value_alone(latex: str) -> Table:
 def typed_quantity(text: str) -> str | None:
     r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
 
-    >>> typed_quantity("55 miles per hour"), typed_quantity("v = 3 m/s")
-    ('55\\unit{miles per hour}', None)
+    >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
+    ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
     """
-    found = _QUANTITY.fullmatch(text)
-    if found is None or find_unit_product(found["unit"]) is None:
+    parts = [_QUANTITY.fullmatch(part) for part in _NEXT_PART.split(text)]
+    if any(part is None or find_unit_product(part["unit"]) is None for part in parts):
         return None
-    return rf"{found['number']}\unit{{{found['unit']}}}"
+    return "".join(rf"{_as_fraction(part['number'])}\unit{{{part['unit']}}}" for part in parts if part is not None)
+
+
+def _as_fraction(number: str) -> str:
+    """Return a typed number as LaTeX: `1/2` as a fraction, any other as it is."""
+    above, slash, below = number.partition("/")
+    return rf"\frac{{{above}}}{{{below}}}" if slash else number
+
+
+def counted_number(text: str, question: str) -> str | None:
+    r"""Return the number of a text that says only how many there are of what a question counts; None for any other.
+
+    >>> [counted_number(text, "How many balls are red?") for text in (r"23\text{ balls}", "23 boys", "2 dozen balls")]
+    ['23', None, None]
+    """
+    found = _COUNT.fullmatch(text.strip())
+    counted = {word.lower() for match in _COUNTED.finditer(question) for word in match["words"].split()}
+    return found["number"] if found and counted.issuperset(found["words"].lower().split()) else None
+
+
+_COUNT = re.compile(
+    r"(?P<number>[-+]?[\d.,]*\d)(?:\s|~|\\[,;: ])*(?:\\(?:text|mathrm|textrm|rm)\s*\{\s*)?(?<=[\s{~,;:])"
+    r"(?P<words>[A-Za-z]+(?:[\s~]+[A-Za-z]+)*)\s*\}?\.?"
+)
+_COUNTED = re.compile(r"\b(?:how many|number of)\s+(?P<words>[A-Za-z]+(?: [A-Za-z]+){0,3})", re.IGNORECASE)
 
 
 def formulas_of_answer(written: str) -> list[str]:

@@ -14,7 +14,7 @@ from prism.physics.units import find_unit, find_unit_product
 
 MAX_WORDS = 4  # of a unit that is written out: "metres per second squared"
 _IN = re.compile(
-    r"\b(?:[Ii]n (?:units? of )?|[Hh]ow many )(?=(?P<words>[^\s?;:!]+(?: [^\s?;:!]+){0,3}))"
+    r"\b(?:[Ii]n (?:units? of )?|[Hh]ow many |[Ww]hat (?=percent))(?=(?P<words>[^\s?;:!]+(?: [^\s?;:!]+){0,3}))"
 )  # "in cm or in mm": twice
 _ROMAN = re.compile(r"\\(?:mathrm|text|textrm|unit|rm)\s*\{([^{}]*)\}")
 _COUNTS = re.compile(
@@ -81,7 +81,7 @@ def _named_units(question: str) -> Iterator[Unit]:
         words = [_ROMAN.sub(r"\1", word) for word in match["words"].split(" ")]
         if "$" in words[0] and r"\mathrm" not in match["words"] and r"\text" not in match["words"]:
             continue
-        cleaned = [word.strip("$().,\\~") for word in words][:MAX_WORDS]
+        cleaned = [word.strip("$().,\\~").replace("percentage", "percent") for word in words][:MAX_WORDS]
         if cleaned[0] in _NO_UNITS:
             continue
         for count in range(len(cleaned), 0, -1):

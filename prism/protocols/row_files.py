@@ -129,6 +129,6 @@ def _columns(policies: dict[str, Any]) -> pa.Schema:
         "notes": texts, "meta": text, "matched": indices, "credited": indices, "missing": indices, "alternative": text,
         "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
         "problem_sha256": text, "solution_sha256": text, "findings_sha256": text, "schema": whole,
-        "grader": pa.struct({"fingerprint": text, "version": text}),
+        "grader": pa.struct({"fingerprint": text, "rules": whole, "version": text}),
     }  # fmt: skip
     return pa.schema(sorted(columns.items()))

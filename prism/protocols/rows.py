@@ -21,7 +21,7 @@ from typing import Any
 
 from prism.grading.result import Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line
-from prism.version import __version__
+from prism.version import RULES, __version__
 
 DIGITS = 6  # of a score that is written, as `prism.grade` rounds its own
 UNDECIDED = "undecided"  # status of a row without score on which nothing failed
@@ -166,7 +166,7 @@ class ProtocolRow:
             ],
             "problem_sha256": about.problem_sha256, "solution_sha256": about.solution_sha256,
             "findings_sha256": about.findings_sha256, "schema": SCHEMA,
-            "grader": {"version": __version__, "fingerprint": self.fingerprint},
+            "grader": {"version": __version__, "rules": RULES, "fingerprint": self.fingerprint},
         }  # fmt: skip
 
     @property

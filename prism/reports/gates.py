@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class Results:
 
     file: str
     items: Mapping[Key, ComparedItem]
-    grader: tuple[str, str, str] | None
+    grader: Grader | None
 
     @property
     def scored(self) -> tuple[ComparedItem, ...]:
@@ -256,7 +256,7 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
         DataFileError: all faults: rows of two graders, two rows with the same ids, an invalid score.
     """
     items: dict[Key, ComparedItem] = {}
-    graders: dict[tuple[str, str, str], int] = {}
+    graders: dict[Grader, int] = {}
     faults: list[str] = []
     for place, row in enumerate(rows, start=1):
         graders.setdefault(grader_of(row), place)
@@ -279,11 +279,40 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
     return Results(file, items, next(iter(graders), None))
 
 
-def grader_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return version and fingerprint of the grader of a score row, and the schema of the row, with its protocol."""
+class Grader(NamedTuple):
+    """What graded a row.
+
+    Attributes:
+        version: of PRISM.
+        fingerprint: SHA-256 of version, rules, grammar, constants and policy.
+        schema: of the row, and its protocol behind a comma.
+        rules: number of the rules; empty in rows of schemas below 6.
+    """
+
+    version: str
+    fingerprint: str
+    schema: str
+    rules: str = ""
+
+    @property
+    def protocol(self) -> str:
+        """Return the protocol of the row, empty for a grade."""
+        return self.schema.partition(", ")[2]
+
+    def is_same_as(self, other: Grader, *, across_rules: bool) -> bool:
+        """Return True if rows of both may be compared: the version may differ, and with `across_rules` the rules."""
+        return self.protocol == other.protocol if across_rules else self[1:] == other[1:]
+
+
+def grader_of(row: Mapping[str, Any]) -> Grader:
+    """Return the grader of a score row."""
     by = row["grader"] if isinstance(row["grader"], Mapping) else {}
     protocol = f", protocol {row['protocol']} ({row.get('variant')})" if row.get("protocol") else ""
-    return str(by.get("version")), str(by.get("fingerprint")), f"{row.get('schema')}{protocol}"
+    rules = by.get("rules")
+    return Grader(
+        str(by.get("version")), str(by.get("fingerprint")), f"{row.get('schema')}{protocol}",
+        "" if rules is None else str(rules),
+    )  # fmt: skip
 
 
 def compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | None, str]:
@@ -320,13 +349,19 @@ def _exact_score(score: float) -> Fraction:
 
 
 def compare_results(
-    base: Results, new: Results, *, allow_changed: bool = False, replicates: int = REPLICATES
+    base: Results,
+    new: Results,
+    *,
+    allow_changed: bool = False,
+    across_rules: bool = False,
+    replicates: int = REPLICATES,
 ) -> Comparison:
     """Pair the items of two results, after checking that a comparison of them means something.
 
     Args:
         base, new: the results.
         allow_changed: compare also where a problem file has changed, or the options of the run.
+        across_rules: compare also rows of other rules, as of an older PRISM.
         replicates: bootstrap samples behind the intervals; 0 for none.
 
     Errors:
@@ -335,7 +370,7 @@ def compare_results(
     """
     keys = dict.fromkeys((*base.items, *new.items))
     result = Comparison(base, new, tuple(_paired_item(key, base.items.get(key), new.items.get(key)) for key in keys))
-    if faults := tuple(_comparison_obstacles(result, allow_changed=allow_changed)):
+    if faults := tuple(_comparison_obstacles(result, allow_changed=allow_changed, across_rules=across_rules)):
         raise PrismError("\n".join(f"{new.file} is not compared with {base.file}: {fault}" for fault in faults))
     return replace(result, tests=_tests_of_change(result.compared, replicates))
 
@@ -366,16 +401,17 @@ def _paired_item(key: Key, base: ComparedItem | None, new: ComparedItem | None) 
     return ItemPair(key, base, new, change, "same" if not change else "fell" if change < 0 else "rose")
 
 
-def _comparison_obstacles(result: Comparison, *, allow_changed: bool) -> Iterator[str]:
+def _comparison_obstacles(result: Comparison, *, allow_changed: bool, across_rules: bool) -> Iterator[str]:
     """Yield each reason, as a sentence, why two results must not be compared; nothing if they may be."""
     base, new = result.base.grader, result.new.grader
-    if base and new and base[1:] != new[1:]:
+    if base and new and not base.is_same_as(new, across_rules=across_rules):
         yield (
             f"they are graded by {name_grader(base)} and {name_grader(new)}; grade the rollouts of the baseline again "
-            "with this PRISM, or take over the new results with --update-baseline"
+            "with this PRISM, take over the new results with --update-baseline"
+            + (", or compare them with --across-rules" if base.protocol == new.protocol else "")
         )
         return  # all further differences follow from this one
-    if allow_changed:
+    if allow_changed or (base and new and base[1:] != new[1:]):
         return
     if result.changed_problems:
         names = ", ".join(_first_and_count(result.changed_problems))
@@ -640,10 +676,11 @@ def _score(item: ComparedItem | None) -> str:
     return "none" if item is None else decimal(item.score) if item.score is not None else f"none ({item.status})"
 
 
-def name_grader(grader: tuple[str, str, str]) -> str:
-    """Name a grader: version, start of the fingerprint, schema of its rows."""
-    version, fingerprint, schema = map(visible, grader)
-    return f"PRISM {version} ({fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"
+def name_grader(grader: Grader) -> str:
+    """Name a grader: version, number of the rules, start of the fingerprint, schema of its rows."""
+    version, fingerprint, schema, rules = map(visible, grader)
+    by = f"rules {rules}, " if rules else ""
+    return f"PRISM {version} ({by}{fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"
 
 
 def _first_and_count(texts: Iterable[str]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ import numpy as np
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
-from prism.reports.gates import ComparedItem, Key, compared_item, describe, grader_of, name_grader
+from prism.reports.gates import ComparedItem, Grader, Key, compared_item, describe, grader_of, name_grader
 from prism.reports.paired_tests import Differences, PairedTest, paired_tests
 
 MEASURES = {"score": "score", "final": "final answers right"}
@@ -117,6 +117,7 @@ def compare_groups(
     *,
     against: str = "",
     allow_changed: bool = False,
+    across_rules: bool = False,
     replicates: int = REPLICATES,
 ) -> GroupComparison:
     """Compare each two groups of score rows.
@@ -126,6 +127,7 @@ def compare_groups(
         fields: kept fields, keys of `meta`, whose values name a group.
         against: a group with which each other one is compared, instead of all pairs; empty for all.
         allow_changed: compare also where a problem id has two problem files.
+        across_rules: compare also rows of other rules, as of an older PRISM.
         replicates: bootstrap samples behind the intervals; 0 for none.
 
     Errors:
@@ -134,7 +136,11 @@ def compare_groups(
     rows = [_Row(name, place, row) for name, found in files.items() for place, row in enumerate(found, 1)]
     named = [(each, group_name(each.data, fields)) for each in rows]
     _check_fields([each for each, name in named if name is None], rows, fields, ", ".join(files))
-    items = _items_by_group([(each, name) for each, name in named if name is not None], allow_changed=allow_changed)
+    items = _items_by_group(
+        [(each, name) for each, name in named if name is not None],
+        allow_changed=allow_changed,
+        across_rules=across_rules,
+    )
     if len(items) < 2:
         only = f"; all rows are of {shown(next(iter(items)))}" if items else ""
         raise PrismError(f"{', '.join(files)}: fewer than two groups by {', '.join(fields)}{only}")
@@ -192,7 +198,9 @@ def _check_fields(lacking: Sequence[_Row], rows: Sequence[_Row], fields: Sequenc
     raise PrismError(f"{files}: {'; '.join(unknown) or 'no row has all of the fields ' + ', '.join(fields)}{known}")
 
 
-def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) -> dict[str, list[ComparedItem]]:
+def _items_by_group(
+    rows: Iterable[tuple[_Row, str]], *, allow_changed: bool, across_rules: bool
+) -> dict[str, list[ComparedItem]]:
     """Read the rows as items by group, and check that groups can be compared.
 
     Errors:
@@ -200,7 +208,7 @@ def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) ->
     """
     items: dict[str, list[ComparedItem]] = defaultdict(list)
     seen: dict[tuple[str, Key], _Row] = {}
-    graders: dict[tuple[str, str, str], _Row] = {}
+    graders: dict[Grader, _Row] = {}
     problems: dict[str, dict[str, _Row]] = defaultdict(dict)
     faults: list[str] = []
     for each, name in rows:
@@ -213,9 +221,10 @@ def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) ->
         if (first := seen.setdefault((name, item.key), each)) is not each:
             faults.append(f"{each}: {describe(item.key)} of {shown(name)} stands in {first} too")
         items[name].append(item)
-    if len(graders) > 1:
+    first_grader = next(iter(graders), None)
+    if any(not one.is_same_as(first_grader, across_rules=across_rules) for one in graders if first_grader):
         places = ", ".join(f"{each} by {name_grader(one)}" for one, each in graders.items())
-        faults.append(f"graded by {len(graders)} graders: {places}")
+        faults.append(f"graded by {len(graders)} graders: {places}; --across-rules compares them all the same")
     if not allow_changed:
         faults += [
             f"problem {shown(name)} has {len(states)} files, to the byte, first in "

@@ -25,7 +25,7 @@ from prism.grading.row import fingerprint, json_line
 from prism.inputs import shown
 from prism.problem.dag import POLICIES
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
-from prism.reports.gates import ComparedItem, Key, compared_item, describe, grader_of
+from prism.reports.gates import ComparedItem, Grader, Key, compared_item, describe, grader_of
 from prism.reports.group_comparison import Group, estimate_to_dict, group_name, group_of, pairwise_tests
 from prism.reports.paired_tests import PairedTest
 from prism.version import RULES
@@ -34,7 +34,6 @@ _SHOWN_FAULTS = 20
 _SHOWN_HEX = 12  # of a sha256
 _DIGITS = 6  # of means that are ranked: what they share is one rank
 
-Grader = tuple[str, str, str]  # version, fingerprint, schema of the rows
 States = frozenset[tuple[str, str]]  # problem id and sha256
 
 
@@ -78,7 +77,7 @@ class Board:
     """Entries that may be ranked together.
 
     Attributes:
-        grader: version, fingerprint and schema of all of their rows.
+        grader: of all of their rows.
         problems: id and sha256 of all of their problems.
         entries: by rank; those without a score last.
         apart: why they are not ranked with the first board's; empty for that one.
@@ -101,8 +100,8 @@ class Board:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the board as plain values for JSON."""
-        version, sign, schema = self.grader
-        rules, policy = known_grader(sign)
+        version, sign, schema, _ = self.grader
+        rules, policy = known_grader(self.grader)
         return {
             "grader": {
                 "version": version, "fingerprint": sign, "schema": schema, "rules": rules, "policy": policy or None,
@@ -168,22 +167,24 @@ def make_leaderboard(
     return Leaderboard(dict(sha256 or {}), apart)
 
 
-def known_grader(sign: str) -> tuple[int | None, str]:
-    """Return number of the rules and policy of a fingerprint that is this PRISM's; None and an empty text of another.
+def known_grader(grader: Grader) -> tuple[int | None, str]:
+    """Return number of the rules and policy of a grader; None where its rows tell none, no policy of another PRISM.
 
-    >>> known_grader("ab" * 32)
-    (None, '')
+    >>> known_grader(Grader("0.1.0", "ab" * 32, "6", "17")), known_grader(Grader("0.1.0", "ab" * 32, "5"))
+    ((17, ''), (None, ''))
     """
     policies = {fingerprint(policy): policy for policy in POLICIES}
-    return (RULES, policies[sign]) if sign in policies else (None, "")
+    if grader.fingerprint in policies:
+        return RULES, policies[grader.fingerprint]
+    return (int(grader.rules) if grader.rules.isdigit() else None), ""
 
 
 def grader_text(grader: Grader) -> str:
     """Say in words what a grader is: version, rules, policy, start of the fingerprint."""
-    version, sign, schema = grader
-    rules, policy = known_grader(sign)
+    version, sign, schema, _ = grader
+    rules, policy = known_grader(grader)
     other = "" if "protocol" in schema else "rules and policy of another PRISM, "
-    known = f"rules {rules}, policy {policy}, " if rules else other
+    known = (f"rules {rules}, policy {policy}, " if policy else f"rules {rules}, ") if rules else other
     return f"PRISM {version}, {known}fingerprint {sign[:_SHOWN_HEX]}, rows of schema {schema}"
 
 

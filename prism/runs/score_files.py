@@ -46,7 +46,7 @@ def writer_of(path: Path, *, follow_through: bool = False) -> Writer:
 def score_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the score rows of a `.jsonl` or `.parquet` file in its order; keys as of `grading.score_row`, and `meta`.
 
-    Rows of schemas 1 to 4 are read too: they lack keys: `cost`, `alternative`, `given_answers`.
+    Rows of schemas 1 to 5 are read too: they lack keys: `cost`, `alternative`, `given_answers`, `rules` of the grader.
 
     Errors:
         PrismError: another ending; Parquet without pyarrow installed.
@@ -229,7 +229,7 @@ def schema(*, follow_through: bool = False) -> pa.Schema:
         "left_out": pa.struct({"characters": whole, "formulas": whole}),
         "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
         "problem_sha256": text, "solution_sha256": text, "schema": whole,
-        "grader": pa.struct({"fingerprint": text, "version": text}), "meta": text,
+        "grader": pa.struct({"fingerprint": text, "rules": whole, "version": text}), "meta": text,
     }  # fmt: skip
     return pa.schema(sorted(columns.items()))
 

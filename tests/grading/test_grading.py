@@ -15,6 +15,7 @@ import prism
 from prism.grading.result import reason_in_words
 from prism.grading.row import fingerprint, score_row
 from prism.latex import Solution
+from prism.version import RULES
 
 PROBLEM: dict[str, Any] = {
     "id": "drop",
@@ -191,7 +192,7 @@ def test_the_row_is_json_with_sorted_keys_and_says_what_it_came_from() -> None:
     text = json.dumps(row, sort_keys=True, allow_nan=False)
     assert json.loads(text) == row
     assert row["sample_id"] == "7"
-    assert row["grader"] == {"version": prism.__version__, "fingerprint": fingerprint()}
+    assert row["grader"] == {"version": prism.__version__, "rules": RULES, "fingerprint": fingerprint()}
     assert row["problem_sha256"] == problem.sha256
     assert fingerprint("strict") != fingerprint()
 

@@ -179,7 +179,7 @@ def test_leaderboard_ranks_them_and_counts_nulls(files: tuple[Path, Path]) -> No
 def test_what_made_them_is_named_by_its_protocol(files: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "board.html"
     shown = run.invoke(app, ["leaderboard", str(files[1]), "--replicates", "0"]).stdout
-    assert "rows of schema 5, protocol toy (plain)" in " ".join(shown.split())
+    assert "rows of schema 6, protocol toy (plain)" in " ".join(shown.split())
     assert run.invoke(app, ["leaderboard", str(files[1]), "--replicates", "0", "-o", str(page)]).exit_code == 0
     for text in (shown, page.read_text("utf-8")):
         assert "another PRISM" not in text

@@ -141,6 +141,17 @@ def test_another_grader_is_refused() -> None:
         compared([row()], [other(schema=1)])
 
 
+def test_rows_of_other_rules_are_compared_only_if_asked_for() -> None:
+    older = row(score=0.5, schema=SCHEMA - 1)
+    newer = row(grader={"version": "0.1.0", "rules": 99, "fingerprint": "cd" * 32})
+    with pytest.raises(PrismError, match=r"PRISM 0\.1\.0 \(rules 99, cdcdcdcdcdcd.*compare them with --across-rules"):
+        compared([older], [newer], allow_changed=True)
+    assert [pair.kind for pair in compared([older], [newer], across_rules=True).pairs] == ["rose"]
+    with pytest.raises(PrismError, match="protocol psas") as caught:
+        compared([older], [{**newer, "protocol": "psas", "variant": "paper"}], across_rules=True)
+    assert "--across-rules" not in str(caught.value)
+
+
 def test_the_version_alone_is_told_by_the_fingerprint() -> None:
     assert compared([row()], [other(grader={"version": "0.1.0+local", "fingerprint": "ab" * 32})]).pairs
 

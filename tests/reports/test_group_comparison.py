@@ -127,6 +127,7 @@ def test_all_faults_of_the_rows_are_told_at_once() -> None:
                   'problem "a" has 2 files', "graded by 2 graders: run.jsonl: row 1 by PRISM 0.1.0"):  # fmt: skip
         assert words in said
     assert told(rows, allow_changed=True).count("\n") == said.count("\n") - 1
+    assert told(rows, across_rules=True).count("\n") == said.count("\n") - 1
 
 
 def written(path: Path, rows: list[dict[str, Any]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.errors import DataFileError
 from prism.grading.row import fingerprint, json_line
+from prism.reports.gates import Grader
 from prism.reports.html.leaderboard import leaderboard_page
 from prism.reports.rankings import Leaderboard, known_grader, make_leaderboard
 from prism.version import RULES
@@ -97,9 +99,11 @@ def test_faults_of_rows_are_told() -> None:
 
 
 def test_the_fingerprint_of_this_prism_is_told_in_words() -> None:
-    assert known_grader(fingerprint()) == (RULES, "closure")
-    assert known_grader(fingerprint("strict")) == (RULES, "strict")
-    assert known_grader("ab" * 32) == (None, "")
+    of = partial(Grader, "0.1.0")
+    assert known_grader(of(fingerprint(), "6")) == (RULES, "closure")
+    assert known_grader(of(fingerprint("strict"), "6")) == (RULES, "strict")
+    assert known_grader(of("ab" * 32, "6", "3")) == (3, "")
+    assert known_grader(of("ab" * 32, "5")) == (None, "")
     mine = [{**each, "grader": {"version": "0.1.0", "fingerprint": fingerprint()}} for each in ROWS]
     page = leaderboard_page(make_leaderboard({"r.jsonl": mine}))
     assert f"rules {RULES}, policy closure" in page

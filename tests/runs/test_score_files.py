@@ -38,7 +38,7 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
 
 def test_a_row_has_the_cost_of_its_grade() -> None:
     graded = row()
-    assert (graded["schema"], SCHEMA) == (5, 5)
+    assert (graded["schema"], SCHEMA) == (6, 6)
     assert isinstance(graded["cost"], int)
     assert graded["cost"] > 0
     assert grade_of(graded) == prism.grade(FALL, "$v = gt$", sample_id="s")

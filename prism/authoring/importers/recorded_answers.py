@@ -21,9 +21,10 @@ from prism.equivalence.stated_numbers import StatedNumber, stated_number
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse
+from prism.latex.unit_grammar import normalize_unit_text
 from prism.physics.context import describe_syntax_error
 from prism.physics.tables import Unit
-from prism.physics.units import find_unit_product, normalize_unit_text
+from prism.physics.units import find_unit_product
 from prism.problem.answers import formulas_of_answer
 from prism.problem.worded_answers import is_text
 

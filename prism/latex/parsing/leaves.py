@@ -263,27 +263,7 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     number = Token("NUM", text, token.pos, token.gap, raw=token.raw)
     if tokens[cursor.index].type not in SCRIPT_STARTS:
         return number
-    number = read_number_scripts(cursor, number)
-    continues = number.type == "QUANTITY" and number.args[0][1].text.startswith("arc")
-    if continues and [item.type for item in items[-2:]] == ["NUM", "UNIT"] and items[-1].text in ("deg", "arcmin"):
-        items[-2:] = [Token("QUANTITY", "", items[-2].pos, items[-2].gap, args=[items[-2:]])]  # with the sign °
-    if continues and items and _is_degrees_or_minutes(items[-1]):
-        before = items.pop()  # 5 degrees and 30 minutes
-        if before.type == "PAREN":
-            before.args = [[*before.args[0], Token("PLUS", "+", number.pos), number]]  # and 20 seconds
-            return before
-        plus = Token("PLUS", "+", number.pos)
-        return Token("PAREN", "(", before.pos, before.gap, args=[[before, plus, number]])
-    return number
-
-
-def _is_degrees_or_minutes(item: Token) -> bool:
-    """Return True if an item is an angle in degrees, or degrees and minutes, that minutes or seconds may continue."""
-    if item.type == "PAREN" and item.text == "(":
-        return len(item.args[0]) > 1 and item.sup is None and all(
-            part.type in ("QUANTITY", "PLUS") for part in item.args[0]
-        )  # fmt: skip
-    return item.type == "QUANTITY"
+    return read_number_scripts(cursor, number)
 
 
 def _read_power_of_ten(cursor: Cursor, index: int) -> int | None:

@@ -117,7 +117,57 @@ def resolve_roman_texts(items: list[Token]) -> list[Token]:
         else:
             out.append(item)
         index += 1
+    return _add_parts_of_quantities(out)
+
+
+# Units that a quantity is told in one after the other, largest first, with their other names.
+_PARTS = {
+    name: (series, rank)
+    for series, names in enumerate((
+        "yr|year|years d|day|days h|hr|hrs|hour|hours min|mins|minute|minutes s|sec|secs|second|seconds",
+        "deg|degree|degrees arcmin|arcminute|arcminutes arcsec|arcsecond|arcseconds",
+        "mi|mile|miles yd|yard|yards ft|foot|feet in|inch|inches", "lb|lbs|pound|pounds oz|ounce|ounces", "km m cm mm",
+    ))
+    for rank, spellings in enumerate(names.split())
+    for name in spellings.split("|")
+}  # fmt: skip
+
+
+def _add_parts_of_quantities(items: list[Token]) -> list[Token]:
+    r"""Return items with a plus between the parts of a quantity in several units, `2\,\mathrm{h}\,30\,\mathrm{min}`.
+
+    Parts are numbers, each with one unit, side by side without a sign, in units of one kind that get smaller.
+    """
+    if sum(item.type == "UNIT" for item in items) <= 1:
+        return items
+    out: list[Token] = []
+    index = 0
+    while index < len(items):
+        parts = [items[index : index + 2]]
+        while _is_next_part(parts[-1], items[index + 2 * len(parts) : index + 2 * len(parts) + 2]):
+            start = index + 2 * len(parts)
+            parts.append(items[start : start + 2])
+        if len(parts) == 1:
+            out.append(items[index])
+            index += 1
+            continue
+        first = parts[0][0]
+        body = [*parts[0]]
+        for part in parts[1:]:
+            body += [Token("PLUS", "+", part[0].pos), *part]
+        out.append(Token("PAREN", "(", first.pos, first.gap, args=[body]))
+        index += 2 * len(parts)
     return out
+
+
+def _is_next_part(part: list[Token], following: list[Token]) -> bool:
+    """Return True if number and unit `following` continue those of `part` in a smaller unit of the same kind."""
+    if not all([item.type for item in pair] == ["NUM", "UNIT"] for pair in (part, following)):
+        return False
+    if any(item.sup is not None for item in (*part, *following)):
+        return False
+    (series, rank), (next_series, next_rank) = (_PARTS.get(pair[1].text, (-1, 0)) for pair in (part, following))
+    return series == next_series >= 0 and rank < next_rank
 
 
 def _fraction_with_units(item: Token, out: list[Token]) -> Token:

@@ -20,7 +20,7 @@ def leaderboard_page(found: Leaderboard, *, title: str = "PRISM leaderboard") ->
             found=found,
             title=title,
             style=Markup(style),  # noqa: S704 - our file
-            known={board.grader[1]: known_grader(board.grader[1]) for board in found.boards},
+            known={board.grader: known_grader(board.grader) for board in found.boards},
             n_entry=sum(len(board.entries) for board in found.boards),
         )
     )

@@ -1,0 +1,371 @@
+r"""The grammar of units as text: `kg m^2/s^2`, `\kilo\metre\per\second`, `J/(mol K)`, `metres per second squared`.
+
+A text becomes factors above and below a line, each a name with its power; which names are units, and of what value, is
+decided by who looks them up (`prism.physics.units`). Letters that stand together are one name, and letters with a power
+that are no unit themselves, `Nm^{-1}`, are the two that they join. What follows a slash stands below it, up to the next
+bracket: authors who write `W/m^2 K` mean W/(m^2 K), although the standard would have them write the brackets (SI
+brochure, 5.4.6), so such a text says that it has two readings, and who needs to be sure refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+
+from prism.errors import PrismError
+from prism.latex.words import UNITS, unit_rows
+
+MAX_TEXT = 200  # characters of a unit; longer text is prose and is not read
+_MAX_CACHED = 4096  # texts kept; they come from students, so the memory is bounded
+_MAX_DEPTH = 8  # brackets in each other
+
+PREFIX_SYMBOLS = {
+    "yocto": "y", "zepto": "z", "atto": "a", "femto": "f", "pico": "p", "nano": "n", "micro": "µ", "milli": "m",
+    "centi": "c", "deci": "d", "deka": "da", "deca": "da", "hecto": "h", "kilo": "k", "mega": "M", "giga": "G",
+    "tera": "T", "peta": "P", "exa": "E", "zetta": "Z", "yotta": "Y",
+}  # fmt: skip
+_RUN_TOGETHER = frozenset(("Nm", "Js", "Ns", "Wh", "kWh"))
+_ALONE = frozenset(("Gy", "Sv", "Bq", "sr", "lm", "lx", "ohm", "degC", "degF", "day", "yr", "ly", "pc", "au", "AU"))
+_NO_MACROS = frozenset(("min", "deg", "dB", "rad", "%"))  # mathematics, or no product
+
+
+_POUNDS = frozenset(("lb", "lbs", "pound", "pounds"))
+_FEET = frozenset(("ft", "in", "foot", "feet", "inch", "inches"))
+
+
+class NoReadingError(PrismError):
+    """Raised for a text that is no unit, or that can be read as two different units."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPower:
+    """One factor of a unit expression.
+
+    Attributes:
+        base: a name, or a product in brackets.
+        power: exponent; never negative because of a slash, see `UnitProduct.below`.
+    """
+
+    base: str | UnitProduct
+    power: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitProduct:
+    """A unit expression: the factors above and below its slash.
+
+    Attributes:
+        above, below: factors in the order of the text.
+        slashes: number of slashes.
+        doubt: why the text has a second reading, for who has to be sure; empty if it has none. Of `J/mol K` all that
+            follows the slash is below, and `ms^{-1}` is metres per second.
+    """
+
+    above: tuple[UnitPower, ...]
+    below: tuple[UnitPower, ...] = ()
+    slashes: int = 0
+    doubt: str = ""
+
+
+# Spelling -------------------------------------------------------------------------------------------------------
+
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_Replacement = str | Callable[[re.Match[str]], str]
+_Rules = tuple[tuple[str, _Replacement], ...]  # pattern and replacement; applied in this order
+
+
+_MARKUP: _Rules = (  # LaTeX, siunitx and Unicode
+    (r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: f"^{{{m[0].translate(_SUPERSCRIPTS)}}}"),
+    (r"[−–]", "-"),
+    (r"\\(?:SI|qty)\s*\{([^{}]*)\}", r"\1 "),
+    (r"[×·⋅∙•]|\\(?:cdot|times)(?![A-Za-z])", "*"),
+    (r"\\[,;:!> ]|~|\\quad|[\u00a0\u2009\u202f]|\\(?:left|right)(?![A-Za-z])|\$", " "),
+    (r"\\(?:unit|si|mathrm|text|textrm|rm|mathit|mathsf|operatorname|of)(?![A-Za-z])", ""),
+    (r"(?:\{\s*\})?\^\s*\{?\s*\\(?:circ|degree)\s*\}?|\\(?:degree|textdegree|circ)(?![A-Za-z])", "°"),
+    (r"\\(?:degreeCelsius|celsius)(?![A-Za-z])", "°C"),
+    (r"°\s*\{?\s*([CFRK])(?![A-Za-z])\s*\}?", r"°\1"),
+    (r"°\s*[Cc]elsius", "°C"),
+    (r"(?<=[A-Za-z])(?=°[CFRK])", " "),
+    (r"\^\s*\{?\s*\\prime\s*\}?", "′"),
+    (r"\\Omega(?![A-Za-z])|(?<!o)\\ohm(?![A-Za-z])", "Ω"),
+    (r"\\ell(?![A-Za-z])", "l"),
+    (r"\\(?:mu|upmu|textmu)(?![A-Za-z])|μ", "µ"),
+    (r"µ\s*\{\s*([A-Za-z]+|Ω)\s*\}", r"µ\1"),
+    (r"µ\s+(?=[A-Za-zΩ])", "µ"),
+    (r"\\(?:AA|angstrom)(?![A-Za-z])|\\mathring\s*\{?\s*A\s*\}?", "Å"),
+    (r"\\(?:%|percent(?![A-Za-z]))", "%"),
+    (r"\\raiseto\s*\{\s*(\d+)\s*\}\s*((?:\\[A-Za-z]+\s*)?\\[A-Za-z]+)", r"\2^\1"),
+    (r"\\squared(?![A-Za-z])", "^2"),
+    (r"\\cubed(?![A-Za-z])", "^3"),
+    (r"\\tothe(?![A-Za-z])", "^"),
+    (r"\\per(?![A-Za-z])", "÷"),
+    (r"\\clight(?![A-Za-z])", "c"),
+    (rf"(?:\\({'|'.join(PREFIX_SYMBOLS)})\s*)?\\([A-Za-z]+)", lambda m: _spell_macro(m[1], m[2])),
+)
+_WORDING: _Rules = (  # plain words
+    (r"H\s*_\s*\{?\s*2\s*\}?\s*O(?![A-Za-z])", "H2O"),
+    (r"_\s*\{\s*([A-Za-z0-9]+)\s*\}", r"_\1"),
+    (r"(?<=[A-Za-z]{3})(?<!delta)_(?=[A-Za-z]{3})|(?<=per)_|(?<=[A-Za-z]{2})_(?=per\b)", " "),
+    (r"\b(?:deg|degrees?) +(C|F|[Cc]elsius|[Ff]ahrenheit)\b", lambda m: "°" + m[1][0].upper()),
+    (r"\b(mm|cm|m|in|ft)[ _]+(Hg|H2O)\b", r"\1\2"),
+    (r"\b([A-Za-z]+)[ _]+Hg\b", r"\1 of mercury"),
+    (r"\b([A-Za-z]+)[ _]+H2O\b", r"\1 of water"),
+    (r"\b(?:sq\.?|square)[ _]+(?=[A-Za-z])", "square "),
+    (r"\b(?:cu\.?|cubic)[ _]+(?=[A-Za-z])", "cubic "),
+    (r"[ _]+squared\b", "^2"),
+    (r"[ _]+cubed\b", "^3"),
+    (r"\bparts? per (?:m|b|tr)illions?\b", lambda m: m[0].replace(" ", "_")),
+    (r"\bper\b", "/"),
+    (r"\*\*", "^"),
+    (r"(?<=[A-Za-z])\.(?=[A-Za-z])", "*"),  # of a product, `N.m`
+    (r"(?<=[A-Za-z])\.$", ""),  # of an abbreviation, `in.`
+)
+
+
+@cache
+def _compile_rules(*, with_markup: bool) -> tuple[tuple[re.Pattern[str], _Replacement], ...]:
+    """Compile the rules that rewrite texts of units, on first use.
+
+    Args:
+        with_markup: include those for LaTeX, siunitx and Unicode, else only those for words.
+    """
+    rules = (*_MARKUP, *_WORDING) if with_markup else _WORDING
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in rules)
+
+
+def normalize_unit_text(text: str) -> str:
+    """Rewrite a text of units from LaTeX, siunitx, Unicode or words to the plain spelling that `_TOKEN` matches."""
+    # NFC folds the ohm and angstrom signs into the letters; superscripts go first, as NFKC would lose their height
+    clean = unicodedata.normalize("NFC", text)
+    marked = not clean.isascii() or any(mark in clean for mark in "\\$~")
+    for pattern, put in _compile_rules(with_markup=marked):
+        clean = pattern.sub(put, clean)
+    return clean.strip()
+
+
+def _spell_macro(prefix: str | None, macro: str) -> str:
+    r"""Return the symbol of siunitx's macros for a prefix and a unit, set apart by blanks: `\kilo\metre` as ` km `.
+
+    A macro that is no unit is returned as it is, and then the text is none either.
+    """
+    symbol = _symbol_of_macro(macro)
+    if symbol is None:
+        return f"\\{prefix}\\{macro}" if prefix else f"\\{macro}"
+    return f" {PREFIX_SYMBOLS[prefix] if prefix else ''}{symbol} "
+
+
+def _symbol_of_macro(macro: str) -> str | None:
+    r"""Return the symbol of a unit's macro, `km` of `\kilometre` or `\km`; None if there is none."""
+    if macro in ("square", "cubic"):
+        return macro
+    symbols = _symbols_of_words()
+    for word in (macro, macro.removesuffix("s")):
+        if word in symbols:
+            return symbols[word]
+        for prefix, letter in PREFIX_SYMBOLS.items():
+            if (rest := word.removeprefix(prefix)) != word and rest in symbols:
+                return letter + symbols[rest]
+    # the abbreviations of siunitx stand for themselves: \kWh, \MeV (siunitx 3, table 5)
+    return macro if macro in UNITS and macro not in _NO_MACROS else None
+
+
+@cache
+def _symbols_of_words() -> dict[str, str]:
+    """Return the first symbol of each unit by its name written out, blanks left out, or the name if it has none."""
+    symbols: dict[str, str] = {}
+    for row in unit_rows():
+        for word in row.get("words", ()):
+            symbols.setdefault(word.replace(" ", ""), (*row.get("spellings", ()), word)[0])
+    return symbols
+
+
+# Parsing --------------------------------------------------------------------------------------------------------
+
+
+_EXPONENT = r"[+-]?\s*\d+(?:\.\d+)?(?:\s*/\s*\d+)?\s*"
+_TOKEN = re.compile(
+    r"\s*(?:(?P<fraction>\\[dtcs]?frac|\\nicefrac)(?![A-Za-z])"
+    r"|(?P<name>\\?[A-Za-zµΔΩÅåöℓ℧℃℉°%‰′″'\"]+(?:2O(?![A-Za-z])|(?:_[A-Za-z]+|_15(?!\d))+)?)(?P<glued>[+-]?\d+(?![\d.]))?"
+    r"|(?P<one>1)(?=\s*[/}])"
+    rf"|\^\s*(?P<power>[+-]?\d+|\{{\s*{_EXPONENT}\}}|\(\s*{_EXPONENT}\))|(?P<mark>[*/÷(){{}}\[\]]))"
+)
+_HYPHEN = re.compile("(?<=[A-Za-zΩ])-(?=[A-Za-zΩµ])")  # of a product: N-m, kW-h
+_PARTNER = {"(": ")", "{": "}", "[": "]"}
+
+
+def parse_unit_text(text: str) -> UnitProduct:
+    r"""Parse a text that `normalize_unit_text` has rewritten, as `J/(mol K)`, into its factors.
+
+    Errors:
+        NoReadingError: the text is no product of names; the message says why.
+
+    >>> [factor.base for factor in parse_unit_text("kg m^2/s^2").below]
+    ['s']
+    """
+    if len(text) > MAX_TEXT:
+        raise NoReadingError(f"{len(text)} characters are too many for a unit")
+    found = _parsed(_HYPHEN.sub("*", text))
+    if isinstance(found, str):
+        raise NoReadingError(found)
+    return found
+
+
+def _factors(product: UnitProduct) -> tuple[UnitPower, ...]:
+    """Return the factors of a product, or the product as one factor if it has a slash."""
+    return (UnitPower(product),) if product.below else product.above
+
+
+@lru_cache(maxsize=_MAX_CACHED)
+def _parsed(text: str) -> UnitProduct | str:
+    """Return the product that a text spells, or why it spells none."""
+    tokens, at = [], 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is None:
+            return f"{text[at:].strip()!r} is no unit"
+        tokens.append(token)
+        at = token.end()
+    parser = _Parser(tokens)
+    try:
+        found = parser.product()
+    except NoReadingError as fault:
+        return str(fault)
+    if parser.tokens:
+        return f"{parser.tokens[0][0].strip()!r} stands alone"
+    match found:  # a fraction alone is what it holds
+        case UnitProduct((UnitPower(UnitProduct() as whole, power),), ()) if power == 1 and whole.below:
+            return whole
+    return found
+
+
+@dataclass(slots=True)
+class _Parser:
+    """Recursive-descent parser for a product of units.
+
+    Attributes:
+        tokens: matches of `_TOKEN` that are still to be read.
+        depth: brackets around the next one.
+    """
+
+    tokens: list[re.Match[str]]
+    depth: int = 0
+
+    def product(self) -> UnitProduct:
+        r"""Parse factors side by side up to a closing bracket or the end; `\per` divides by the one factor after it."""
+        above: list[UnitPower] = []
+        below: list[UnitPower] = []
+        slashes, count, doubt = 0, 0, ""
+        while not count or (self.tokens and self.tokens[0]["mark"] not in (")", "}", "]")):
+            mark = self.tokens[0]["mark"] if self.tokens else None
+            if mark in ("/", "÷") or (mark == "*" and count):
+                self.tokens.pop(0)
+            slashes += mark == "/"
+            if slashes and mark not in ("/", "÷"):
+                doubt = "a product after a slash has two readings; put it in brackets, as in J/(mol K)"
+            found = self.factor()
+            if found[1:] and found[-2:] == (UnitPower("m"), UnitPower("s", found[-1].power)):
+                doubt = f"ms^{found[-1].power} has two readings; write m s^{found[-1].power}, or a slash before ms"
+            (below if slashes or mark == "÷" else above).extend(found)
+            count += 1
+        if _has_pounds_of_force(above, below):
+            above = [UnitPower("lbf") if each.base in _POUNDS else each for each in above]
+        return UnitProduct(tuple(above), tuple(below), slashes, doubt)
+
+    def factor(self) -> tuple[UnitPower, ...]:
+        """Parse a unit, a fraction or a product in brackets, with its exponent; two units if letters join them."""
+        if not self.tokens:
+            raise NoReadingError("a unit is missing at the end")
+        token = self.tokens.pop(0)
+        if token["one"]:
+            return ()
+        if token["fraction"]:
+            above, below = self.group("{"), self.group("{")
+            found = UnitPower(UnitProduct(_factors(above), _factors(below)))
+        elif token["mark"] in _PARTNER:
+            self.tokens.insert(0, token)
+            found = UnitPower(self.group(token["mark"]))
+        elif token["name"] and token["name"].lower() in ("square", "cubic"):
+            power = 2 if token["name"].lower() == "square" else 3
+            first, *rest = self.factor()
+            return (UnitPower(first.base, first.power * power), *rest)
+        elif token["name"]:
+            if token["name"][0] == "\\":
+                raise NoReadingError(f"{token['name']!r} is no unit")
+            if token["glued"] and not (token["name"].isalpha() and int(token["glued"])):
+                raise NoReadingError(f"{token[0].strip()!r} is no unit")  # 5°30 is an angle in two parts, g0 a symbol
+            found = UnitPower(token["name"])
+        else:
+            raise NoReadingError(f"{token[0].strip()!r} stands where a unit should")
+        exponent = token["glued"]
+        if self.tokens and self.tokens[0]["power"]:
+            exponent = self.tokens.pop(0)["power"].strip("{}() ")
+        return (found,) if exponent is None else raise_last(found.base, _read_exponent(exponent))
+
+    def group(self, opening: str) -> UnitProduct:
+        """Parse a product in brackets."""
+        if not self.tokens or self.tokens.pop(0)["mark"] != opening or self.depth == _MAX_DEPTH:
+            raise NoReadingError(f"{opening!r} is missing")
+        self.depth += 1
+        found = self.product()
+        self.depth -= 1
+        if not self.tokens or self.tokens.pop(0)["mark"] != _PARTNER[opening]:
+            raise NoReadingError(f"{_PARTNER[opening]!r} is missing")
+        return found
+
+
+def _has_pounds_of_force(above: Sequence[UnitPower], below: Sequence[UnitPower]) -> bool:
+    """Return True for pounds times feet or inches, a torque or energy, and for pounds on a square of them, a pressure.
+
+    Nobody multiplies a mass by a length; alone, in `lb/ft`, and on a volume pounds are a mass.
+    """
+    powers = [(each.base, sign * each.power) for sign, side in ((1, above), (-1, below)) for each in side]
+    pounds = [power for name, power in powers if name in _POUNDS]
+    lengths = [power for name, power in powers if name in _FEET]
+    return len(powers) == 2 and pounds == [1] and lengths in ([1], [-2])
+
+
+def raise_last(base: str | UnitProduct, power: Fraction) -> tuple[UnitPower, ...]:
+    """Raise a unit to a power; of letters that join two units, `Nm^{-1}`, the second one alone.
+
+    >>> [(factor.base, int(factor.power)) for factor in raise_last("Nm", Fraction(-1))]
+    [('N', 1), ('m', -1)]
+    """
+    if isinstance(base, UnitProduct):
+        return (UnitPower(base, power),)
+    *first, last = split_joined_units(base, is_negative=power < 0)
+    return (*map(UnitPower, first), UnitPower(last, power))
+
+
+def split_joined_units(name: str, *, is_negative: bool) -> tuple[str, ...]:
+    """Split a word with a power into the units that it joins, `Nm^{-1}` into N and m; a word that is one unit stays.
+
+    `ms^{-1}` is metres per second, since nobody counts per millisecond.
+
+    Args:
+        is_negative: the power is.
+    """
+    if name.endswith("ms") and name[:-2] in UNITS and is_negative:
+        return (name[:-2], "m", "s")  # `kgms^{-1}`, as in ms^{-1}
+    is_speed = name == "ms" and is_negative
+    if (name in UNITS or name in _ALONE) and name not in _RUN_TOGETHER and not is_speed:
+        return (name,)
+    found = [
+        (name[:cut], name[cut:]) for cut in range(1, len(name))
+        if {name[:cut], name[cut:]} <= UNITS - _RUN_TOGETHER
+        and (len(name) > 2 or name == "ms" or name.isupper() or name[0].isupper())
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else (name,)
+
+
+def _read_exponent(text: str) -> Fraction:
+    """Parse an exponent such as `1/2`; raise NoReadingError if it divides by zero."""
+    over, _, under = text.replace(" ", "").partition("/")
+    try:
+        return Fraction(over) / Fraction(under or 1)
+    except ZeroDivisionError:
+        raise NoReadingError(f"{text!r} divides by zero") from None

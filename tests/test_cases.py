@@ -28,6 +28,7 @@ PLAIN_REASONS = {
     "different": (
         "witness",
         "live_variables",
+        "condition",
         "identity",
         "exact",
         "ratio",

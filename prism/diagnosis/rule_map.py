@@ -75,6 +75,7 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
     "witness": Origin("Z.2", (_ZERO_SETS, _SCREENS)),
     "live_variables": Origin("Z.5", (_ZERO_SETS, _DISPATCH)),
     "other_letters": Origin("Z.5", (_MATCHING,)),
+    "condition": Origin("X.14", (_MATCHING,)),
     "identity": Origin("Z.7", (_DISPATCH, _SCREENS, _ZERO_SETS)),
     "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _SCREENS, _ZERO_SETS)),
     "no_relation": Origin("C.0", (_PIPELINE,)),

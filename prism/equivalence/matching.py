@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from prism.algebra.alternatives import has_several_values
-from prism.algebra.expr import Expr, Formula, substituted, symbols, symbols_of, traits_of, walk
+from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, symbols_of, traits_of, walk
 from prism.budget import PAIR, limited, most_of_pair, share
+from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
@@ -37,7 +39,6 @@ from prism.physics.context import Context, Declaration, context_of, parse
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
-_MIN_TIED = 2  # quantities of a formula that a condition has to connect to make it a special case
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
 _ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
@@ -123,9 +124,14 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         return compare_regions(in_base_units(reference), in_base_units(claim), context)
     if reference.kind == "implication":
         return _match_implications(reference, claim, context)
-    stated = statements_of(claim)
-    verdicts = [_best_match(required, stated, context, spec) for required in _required_statements(reference, context)]
-    worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
+    stated, required = statements_of(claim), _required_statements(reference, context)
+    worst = max((_best_match(each, stated, context, spec) for each in required), key=lambda each: RANK[each.status])
+    if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
+        agree = partial(agree_without_givens, context=context)
+        more = added_condition(statements_of(reference), stated, claim, context, spec, agree)
+        if more is not None:
+            said = str(formula(more.members, more.relations))
+            return Verdict(Status.DIFFERENT, "condition", detail=f"beside it stands {said}, which does not follow")
     if worst.status != Status.EQUIVALENT:
         common = compare_common_solutions(reference, claim, context)
         is_open = common is None or common.status != Status.EQUIVALENT
@@ -443,8 +449,6 @@ def _objection(
     """
     if not _have_same_conditions(required, statement, context):
         return Verdict(Status.UNDECIDED, "unsupported", detail="the conditions under which they hold")
-    if _is_restricted(required, statement, context, spec):
-        return Verdict(Status.UNDECIDED, "unsupported", detail="a condition that the problem does not make")
     if _only_function_values_agree(required.formula, statement.formula, known, spec):
         return Verdict(Status.UNDECIDED, "unsupported", detail="equal values do not make equal arguments")
     if _is_contradicted_beside(required.formula, statement.formula, stated, context):
@@ -547,29 +551,7 @@ def _only_starts_range(condition: Formula, ranges: Mapping[str, str]) -> bool:
     return _is_same_range(start, str(limit.value + 1 if relation == ">" else limit.value))
 
 
-def _is_restricted(required: Statement, stated: Statement, context: Context, spec: NumberSpec) -> bool:
-    r"""Return True if a claim's statement holds only under an equation that the problem does not make.
-
-    `F = ma \text{ for } m = 3a` speaks of one body only. A value of one quantity (`at t = 0`), an approximation, a
-    symbol that the solution introduces, and what the problem or its reference says restrict nothing.
-    """
-    if required.conditions or not stated.restrictions:
-        return False
-    own = symbols(*required.formula.members, *stated.formula.members)
-    for condition in stated.restrictions:
-        tied = symbols(*condition.members)
-        is_exact = bool(condition.relations) and {"=", "equiv"}.issuperset(condition.relations)
-        if not is_exact or len(tied & own) < _MIN_TIED or is_tautology(condition, context):
-            continue
-        lone = {member.name for member in condition.members if member.op == "sym"}
-        is_new = bool(lone - context.declared - symbols(*required.formula.members))
-        known = (*context.definitions, *spec.settled)
-        if not is_new and not any(_agree_without_givens(each, condition, context) for each in known):
-            return True
-    return False
-
-
-def _agree_without_givens(a: Formula, b: Formula, context: Context) -> bool:
+def agree_without_givens(a: Formula, b: Formula, context: Context) -> bool:
     """Return True if two formulas match without given values being substituted."""
     verdict = _match_alone(a, b, context)
     return verdict.status == Status.EQUIVALENT and verdict.stage < Stage.GIVENS

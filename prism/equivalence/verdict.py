@@ -53,6 +53,7 @@ REASONS = {
     "witness": "a point that satisfies one does not satisfy the other",
     "live_variables": "they depend on different variables",
     "other_letters": "one needs a letter that the other has nowhere",
+    "condition": "a condition that the problem does not make, or a contradiction, stands beside it",
     "identity": "one is true or false whatever the variables are, so it says nothing about them",
     "kind": "they are of different kinds, as an inequality and an equation",
     "no_relation": "an expression alone states nothing; write what it is equal to, or box it as the answer",

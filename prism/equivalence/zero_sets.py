@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
-from prism.algebra.expr import Expr, Formula, canonical_zero, number, ops_of, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical_zero, formula, number, ops_of, symbols, walk
 from prism.engine.exact import Proof, factors_of, prove
 from prism.engine.intervals import refine_root, residual_interval
 from prism.engine.kernels import active_kernels, source, spend
@@ -185,6 +185,23 @@ def is_identity(f: Formula, context: Context) -> bool:
     if len(tape.roots) > 1:
         return sample_system(tape, special, context.digest, MIN_POINTS, active_kernels()).is_identity
     return is_zero_everywhere(tape, special, context.digest, active_kernels())
+
+
+def has_zero(member: Expr, context: Context) -> bool:
+    """Return True unless an expression was found to be 0 nowhere within the domains of its symbols, as `2gh`.
+
+    A root at 0 is at the end of a domain, and counts for no symbol that is positive.
+    """
+    f = formula((member, number(0)), ("=",))
+    pair = prepare_pair(f, f, context, notation_of(f, f, context))
+    if pair is None or len(pair.tapes[0].roots) > 1:
+        return True
+    points = draw_one_side(0, pair.samplings, trial_for(pair))
+    if not isinstance(points, ZeroSet):
+        return True
+    return any(
+        root > 0 or (root < 0 and not pair.samplings.get(name, ORDINARY).is_positive) for name, root in points.solved
+    )
 
 
 def _compare_by_points(pair: FormulaPair, *, approximate: bool, exactly: bool = True) -> Verdict:

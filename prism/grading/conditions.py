@@ -1,21 +1,30 @@
-r"""Claims to which a neighbour adds a condition that the problem does not make (semantics Z.8).
+r"""Claims to which a neighbour adds a condition that the problem does not make (semantics X.14).
 
-`x = \sqrt{2gh}, \quad g = 3h` says something of one case only: the second formula ties letters of the first.
+`$x = \sqrt{2gh}$, $g = 3h$` says something of one case only, as `x = \sqrt{2gh}, g = 3h` in one formula does: what
+stands between two formulas makes them one, and `prism.equivalence.added_conditions` decides.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import partial
 
-from prism.algebra.expr import Formula, canonical, symbols_of
+from prism.algebra.expr import Formula, symbols_of
+from prism.equivalence.added_conditions import added_condition
+from prism.equivalence.matching import agree_without_givens
+from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.statements import statements_of
 from prism.latex import LocatedFormula
+from prism.physics.context import Context
 
-_LONGEST = 24  # characters between a claim and its condition
+_LONGEST = 40  # characters between a claim and its condition
 _BESIDE = re.compile(
-    r"(?:[\s,;:$(\[\\{}~]|quad|displaystyle|begin|end|cases|aligned)*"
-    r"(?:for|if|when|with|where|and|as|provided|given|assuming)?(?: that)?[\s$(\\:]*"
+    r"(?:[\s,;:$(\[\\{}~&∧⇔]|quad|displaystyle|begin|end|cases|aligned"
+    r"|(?:land|wedge|iff|Leftrightarrow|Longleftrightarrow)(?![A-Za-z]))*"
+    r"(?P<words>(?:but )?(?:only )?(?:for|if|when|with|where|and|as|provided|given|assuming|at)?(?: that)?)[\s$(\\:{]*"
 )
+_ENDS = re.compile(r"[\s$)\]}\\,]*(?:[.;\n]|\Z)")  # of the clause behind a condition
 
 
 def conditioned_orders(
@@ -24,8 +33,9 @@ def conditioned_orders(
     text: str,
     known: Collection[str],
     stated: Collection[Formula],
+    context: Context,
 ) -> frozenset[int]:
-    """Return the ordinals of the formulas behind which, with no prose between, an equation ties symbols of theirs.
+    """Return the ordinals of the formulas behind which, with no prose between, another one adds a condition.
 
     Args:
         located: the formulas where they stand in the text.
@@ -33,30 +43,22 @@ def conditioned_orders(
         text: of the solution.
         known: symbols of the problem and its reference.
         stated: formulas of the problem and of its reference; what they say is no condition.
+        context: of the problem.
     """
-    forms = {_form(f) for f in stated if len(f.members) == 2}
+    spec = NumberSpec(is_node=True, is_final=True, settled=tuple(stated))
+    agree = partial(agree_without_givens, context=context)
     found = set()
     for k in range(1, len(formulas)):
         claim, tie = formulas[k - 1], formulas[k]
-        if claim is None or tie is None or not claim.members or tie.kind != "equation" or len(tie.members) != 2:
+        if claim is None or tie is None or claim.kind not in ("equation", "chain") or not symbols_of(tie) <= {*known}:
             continue
-        if _form(tie) in forms:
+        start, end = located[k - 1].span[1], located[k].span[0]
+        between = _BESIDE.fullmatch(text, start, end) if 0 <= end - start <= _LONGEST else None
+        if between is None or "\n\n" in between[0]:
             continue
-        tied = symbols_of(tie)
-        between = text[located[k - 1].span[1] : located[k].span[0]]
-        if (
-            len(tied) > 1
-            and tied <= symbols_of(claim)
-            and not (claim.members[0].op == "sym" and claim.members[0].name in tied)
-            and tied <= set(known)
-            and len(between) <= _LONGEST
-            and "\n\n" not in between
-            and _BESIDE.fullmatch(between)
-        ):
+        if between["words"] and not _ENDS.match(text, located[k].span[1]):
+            continue
+        required, more = statements_of(claim), statements_of(tie)
+        if added_condition(required, (*required, *more), tie, context, spec, agree) is not None:
             found.add(k - 1)
     return frozenset(found)
-
-
-def _form(f: Formula) -> tuple[str, ...]:
-    """Return one value for all equations with the same two sides."""
-    return tuple(sorted(map(canonical, f.members)))

@@ -20,7 +20,7 @@ from prism.grading.final_answers import FinalAnswer, is_answer, with_subjects
 from prism.grading.italic_units import known_dimensions, with_italic_units
 from prism.grading.joints import withdrawn_orders
 from prism.grading.named_letters import with_tied_letters
-from prism.grading.other_cases import other_case_orders, states_bound
+from prism.grading.other_cases import other_case_orders, stated_case_orders, states_bound
 from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
@@ -45,6 +45,7 @@ class LocatedClaim:
         error: what the parser raised where it failed itself; at the first of several equal formulas.
         is_too_large: it could not be read because it is beyond a limit.
         is_conditioned: the formula behind it ties its letters.
+        names_case: words of its clause name a case that cannot be checked.
         is_in_passing: its sentence mentions it in passing, or says it of another case than the problem's.
     """
 
@@ -57,6 +58,7 @@ class LocatedClaim:
     error: Exception | None = None
     is_too_large: bool = False
     is_conditioned: bool = False
+    names_case: bool = False
     is_in_passing: bool = False
 
     @property
@@ -114,8 +116,9 @@ def locate_claims(
     redefined = redefined_orders(located, formulas, letters, text, known, question)
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     formulas = with_tied_letters(located, formulas, text, known, question)
-    conditioned = conditioned_orders(located, formulas, text, known, stated)
+    conditioned = conditioned_orders(located, formulas, text, known, stated, context)
     others = other_case_orders(located, letters, text, questions or {"": question})
+    cases = stated_case_orders(located, letters, text, questions or {"": question})
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     answered = with_italic_units(answered, known_dimensions(context, stated), known)
     answered = [None if f is None else without_restatements(f, context) for f in answered]
@@ -123,7 +126,7 @@ def locate_claims(
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
-            item.latex in parsed.too_large, order in conditioned,
+            item.latex in parsed.too_large, order in conditioned, order in cases,
             _is_in_passing(item, answered[order], text) or (order in others and not is_answer(item)),
         )
         for order, item in enumerate(located)

@@ -39,6 +39,23 @@ _THIS_CASE = word_set(  # stems of methods and corrections
     " facto sign corre right wrong mista error fix fixed mende prope inste actua real true unit units prime total of"
     " final answe resul slip typo"
 )
+_STATING = word_set(  # stems of words that lead a result, and of its subject
+    "hence there thus so then now here give gives get obtai find found have has becom equal which where we it is are"
+    " value energ conse momen newto using from since becau combi inser plugg putti solvi solve simpl write overa toget"
+    " follo recal know known also just only same yield leads resol concl"
+)
+_CASE_WORD = re.compile(
+    r"\b(?:for|if|when(?:ever)?|with(?:out)?|at|in|on|near|during|initially|once|under|after|before|until|first|second"
+    r"|third|half|twice|doubl\w+|tripl\w+|halv\w+|starts?|beginning|limits?|limiting|cases?|special|checks?|suppose"
+    r"|units?|dimensions?|example)\b",
+    re.IGNORECASE,
+)
+_CASE_BY_FORMULA = re.compile(
+    r"\b(?:for|if|when(?:ever)?|with|at|as|setting|taking|let|where|once|suppose|units of)\s+§", re.IGNORECASE
+)
+_LIMITS = re.compile(r"\\(?:to|rightarrow|gg|ll|propto|sim)(?![A-Za-z])|[→≫≪∝]")
+_FORMULAS = re.compile(r"\$[^$]*\$?|\\[A-Za-z]+|\\[()\[\]]")
+_CLAUSE_END = re.compile(r"[.;!?](?=\s)|\n")
 _APPROXIMATE = re.compile(
     r"\b(?:small|large|much|weak|slow|low|high|approximat\w*|order|limit\w*|estimat\w*|neg(?:lect|ligib)\w*|roughly"
     r"|nearly|expan\w*)\b|\\(?:ll|gg|approx|sim)\b",
@@ -77,6 +94,35 @@ def other_case_orders(
             continue
         asked = "\n".join(questions.get(letter, "") for letter in ("", *(letters[k] or questions)))
         if _is_another(case, asked):
+            found.add(k)
+    return frozenset(found)
+
+
+def stated_case_orders(
+    located: Sequence[LocatedFormula],
+    letters: Sequence[tuple[str, ...]],
+    text: str,
+    questions: Mapping[str, str],
+) -> frozenset[int]:
+    """Return the ordinals of the formulas in whose clause words name a case that cannot be checked.
+
+    "On the moon", "the first half of the fall", "for $h = 5$ m": what is said there by fewer letters than the answer
+    has is no other answer. Arguments as of `other_case_orders`.
+    """
+    found: set[int] = set()
+    for k, item in enumerate(located):
+        start = item.span[0]
+        before = text[max(0, start - _LONGEST) : start]
+        clause = before[max((end.end() for end in _CLAUSE_END.finditer(before)), default=0) :]
+        prose = _FORMULAS.sub(" § ", clause.rstrip("$ \n"))
+        if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause):
+            found.add(k)
+            continue
+        if _CASE_WORD.search(prose) is None:
+            continue
+        asked = "\n".join(questions.get(letter, "") for letter in ("", *(letters[k] or questions)))
+        known = {word[:_STEM] for word in _WORD.findall(asked.lower())} | _THIS_CASE | _STATING
+        if any(word[:_STEM] not in known and word not in _SMALL_WORDS for word in _WORD.findall(prose.lower())):
             found.add(k)
     return frozenset(found)
 

@@ -165,7 +165,7 @@ def _is_rival(
         k: row of the claim in the matrix.
         matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
-    if _is_bound_for_number(assertion, node, claim):
+    if _is_bound_for_number(assertion, node, claim) or _is_by_fewer_letters(assertion, claim):
         return True
     f, known = assertion.statement.formula, matrix.cells.task.known
     own = symbols_of(f) - known
@@ -186,6 +186,16 @@ def _is_rival(
         and not assertion.is_number
         and f.kind == "equation"
         and not (assertion.statement.conditions or claim.is_in_passing)
+    )
+
+
+def _is_by_fewer_letters(assertion: Assertion, claim: LocatedClaim) -> bool:
+    """Return True if a statement gives a final answer, exactly and in no special case, by some of its letters only."""
+    return (
+        assertion.is_other
+        and not assertion.is_approximate
+        and not assertion.statement.conditions
+        and not (claim.is_in_passing or claim.names_case or claim.is_conditioned)
     )
 
 

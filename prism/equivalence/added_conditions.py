@@ -1,0 +1,135 @@
+r"""What a claim says beside what it is asked for, about the same quantities: conditions and contradictions (X.14).
+
+`F = ma,\ a = 0` holds where F = ma does and a is 0: it says something else than `F = ma`. So does `y = x^2 = 4`,
+`v = \sqrt{2gh} \text{ for } h = 0` and `L = R \ne R`. Nothing is added by another form of the same statement, by an
+identity, by what the domain of a symbol implies (`h > 0`), by a definition or a value of the problem, by a letter that
+the reference does not have, nor by what is not decided here: an order among symbols, a bound on where a law holds
+(`\text{for } n > 2`), and constructs without a value at a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symbols, symbols_of
+from prism.algebra.operators import OPS
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.features import is_tautology
+from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.statements import Statement
+from prism.equivalence.zero_sets import has_zero
+from prism.physics.context import Context
+
+_EXACT = frozenset(("=", "equiv"))
+_STRICT = frozenset(("<", ">"))
+_UNEQUAL = _STRICT | {"!="}
+_READ = _EXACT | _UNEQUAL
+
+Matches = Callable[[Formula, Formula], bool]  # does the second formula say what the first says, without given values
+
+
+def added_condition(
+    required: tuple[Statement, ...],
+    stated: tuple[Statement, ...],
+    written: Formula,
+    context: Context,
+    spec: NumberSpec,
+    matches: Matches,
+) -> Formula | None:
+    """Return what a claim that matches a reference says beside it of the reference's own symbols; None for nothing.
+
+    Args:
+        required: what the reference states.
+        stated: what the claim states.
+        written: the claim.
+        context: what the problem knows.
+        spec: of the node.
+        matches: compares two formulas.
+    """
+    if any(each.conditions or numeric_of(each.formula) for each in required):
+        return None
+    live = frozenset[str]().union(*(symbols_of(each.formula) for each in required))
+    own = {each.formula for each in required}
+    restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
+    others = [each.formula for each in stated if not each.is_union and each.formula not in own]
+    known = (*context.definitions, *spec.settled)
+    for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
+        if not _is_about(each, live) or (_is_unevaluated(each) and not is_restriction):
+            continue
+        if not is_restriction and any(_is_other_value(each, f) for f in own):
+            continue  # which of several values a claim stands by is another question (C.1, C.2)
+        if each.relations[0] in _UNEQUAL:
+            equation = formula(each.members, ("=",), each.latex, each.depends)
+            if any(matches(f, equation) for f in own):
+                return each
+        elif any(matches(f, each) for f in own) or any(matches(f, each) for f in known):
+            continue
+        if _is_added(_with_right_sides(each, required), written, context, spec, is_restriction=is_restriction):
+            return each
+    return None
+
+
+def _is_about(f: Formula, live: frozenset[str]) -> bool:
+    """Return True for a relation of two members among a reference's symbols."""
+    return len(f.members) == 2 and _READ.issuperset(f.relations) and not f.parts and symbols_of(f) <= live
+
+
+def _is_unevaluated(f: Formula) -> bool:
+    """Return True if a formula has a construct without a value at a point, such as a derivative."""
+    return any(OPS[op].opcode is None and op != "unit" for member in f.members for op in ops_of(member))
+
+
+def _is_other_value(f: Formula, reference: Formula) -> bool:
+    """Return True for another equation that is solved for the reference's subject, by symbols."""
+    same = f.kind == reference.kind == "equation" and f.members[0] == reference.members[0]
+    return same and bool(symbols(f.members[1]))
+
+
+def _with_right_sides(f: Formula, required: Iterable[Statement]) -> Formula:
+    """Return a formula with the right side of each required equation in place of the symbol that it is solved for."""
+    put: dict[Expr, Expr] = {}
+    for each in required:
+        sides = each.formula.members
+        if each.formula.kind == "equation" and sides[0].op == "sym" and sides[0].name not in symbols(sides[1]):
+            put[sides[0]] = sides[1]
+    return substituted(f, put) if put else f
+
+
+def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, *, is_restriction: bool) -> bool:
+    """Return True if a relation among the symbols of a reference does not hold wherever the reference does.
+
+    Args:
+        f: the relation, with what the reference is solved for by its right side.
+        written: the claim that says it.
+        context, spec: as of `added_condition`.
+        is_restriction: the claim is said to hold only under it.
+    """
+    relation, is_link = f.relations[0], written.kind == "chain" and not is_restriction
+    equation = formula(f.members, ("=",), f.latex, f.depends)
+    if relation == "!=":
+        return is_tautology(equation, context)
+    if relation in _STRICT:
+        return is_tautology(equation, context) or (not (is_restriction or is_link) and _bounds_by_number(f))
+    if is_tautology(equation, context):
+        return False
+    if not symbols_of(f):
+        return not (is_restriction or is_link) and _is_false(equation)
+    value = next((side for side in f.members if not symbols(side)), None)
+    if value is None:
+        return not is_link
+    if "unit" in ops_of(value) or context.givens or (is_link and spec.is_node and not spec.is_final):
+        return False
+    other = next(side for side in f.members if symbols(side))
+    return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law
+
+
+def _bounds_by_number(f: Formula) -> bool:
+    """Return True for a bound on one symbol by a number that is not 0: `h > 5`."""
+    (symbol, number) = f.members if f.members[0].op == "sym" else f.members[::-1]
+    return symbol.op == "sym" and bool(number.value)
+
+
+def _is_false(equation: Formula) -> bool:
+    """Return True for an equation between two numbers that differ: `0 = 1`."""
+    left, right = equation.members
+    return left.value is not None and right.value is not None and left.value != right.value

@@ -105,6 +105,7 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
         is_restriction: the claim is said to hold only under it.
     """
     relation, is_link = f.relations[0], written.kind == "chain" and not is_restriction
+    is_answer = spec.is_final or not spec.is_node
     equation = formula(f.members, ("=",), f.latex, f.depends)
     if relation == "!=":
         return is_tautology(equation, context)
@@ -117,10 +118,17 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
     value = next((side for side in f.members if not symbols(side)), None)
     if value is None:
         return not is_link
-    if "unit" in ops_of(value) or context.givens or (is_link and spec.is_node and not spec.is_final):
+    if "unit" in ops_of(value) or context.givens or (is_link and (_puts_values_in(written) or not is_answer)):
         return False
     other = next(side for side in f.members if symbols(side))
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law
+
+
+def _puts_values_in(chain: Formula) -> bool:
+    r"""Return True if a chain has a member with a unit, or a calculation with numbers alone: `3 \times 5`."""
+    return any(
+        "unit" in ops_of(each) or (each.args and not symbols(each) and each.op != "neg") for each in chain.members
+    )
 
 
 def _bounds_by_number(f: Formula) -> bool:

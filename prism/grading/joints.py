@@ -18,7 +18,7 @@ _JOINED = frozenset((Joint.ARROW, Joint.BOTH, Joint.CONDITION, Joint.UNLESS, Joi
 
 
 def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formula | None]) -> dict[int, str]:
-    r"""Map each formula that is joined to a falsehood, by its ordinal, to that falsehood as it is written.
+    r"""Map each formula that is joined to a falsehood, or says nothing with its neighbour, by its ordinal, to why.
 
     Backwards a falsehood withdraws what led to it; forwards what follows from it, but for what a trial that failed
     leaves: "$x = -1 \Rightarrow 1 = 3$, so $x = 2$".
@@ -38,6 +38,10 @@ def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formu
         )
     }
     found: dict[int, str] = {}
+    for at in range(1, len(located)):
+        if _say_nothing(located[at - 1 : at + 1], formulas[at - 1 : at + 1]):
+            together = f"together they hold in any case: {located[at - 1].latex} and {located[at].latex}"
+            found |= {at - 1: together, at: together}
     for at in sorted(falsehoods):
         is_led = located[at].joint in _JOINED
         first = at  # as far as the falsehood before, so that no formula is passed more than twice
@@ -50,8 +54,26 @@ def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formu
             if (joint in _LOOSE and is_led) or (joint == Joint.AND and last > at):
                 break
             last += 1
-        found |= {order: located[at].latex for order in range(first, last + 1) if order != at}
+        said = f"joined to the false statement {located[at].latex}"
+        found |= {order: said for order in range(first, last + 1) if order != at}
     return found
+
+
+def _say_nothing(pair: Sequence[LocatedFormula], formulas: Sequence[Formula | None]) -> bool:
+    r"""Return True if two formulas together hold in any case: "If F then F", `Q = R \iff R = Q`, "F or 1 = 1".
+
+    Args:
+        pair: the two, the later one with its joint to the one before it.
+        formulas: both as parsed; None for what could not be read.
+    """
+    (first, item), (before, read) = pair, formulas
+    if before is None or read is None or not (before.relations and read.relations) or before.parts or read.parts:
+        return False
+    if item.joint == Joint.OR:
+        return not (symbols_of(read) or is_false(read)) or not (symbols_of(before) or is_false(before))
+    is_one = before.relations == read.relations == ("=",) and {*before.members} == {*read.members}
+    is_under_itself = item.joint == Joint.SO and first.in_passing  # if F, then F
+    return is_one and (is_under_itself or item.joint in (Joint.BOTH, Joint.CONDITION))
 
 
 def _is_falsehood(read: Formula) -> bool:

@@ -186,7 +186,7 @@ def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], red
     if order in redefined:
         return f"the solution gives {redefined[order]} another meaning than the problem"
     if order in withdrawn:
-        return f"joined to the false statement {withdrawn[order]}"
+        return withdrawn[order]
     return "" if isinstance(read, Formula) else read
 
 

@@ -213,6 +213,8 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
                 subject, other = without_power(alone, rest, EMPTY_CONTEXT)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
+                if not symbols(other) and subject != alone and not (alone.args[1].value or 1) % 2:
+                    continue  # \zeta^2 = 1 leaves both signs
                 if relation not in _EXACT and not symbols(other):
                     continue  # a number that holds approximately is a value, `\mu \approx m` says what is meant
                 new = Definition(subject, other, place, is_solved=alone == one)

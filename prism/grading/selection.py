@@ -143,6 +143,8 @@ def _assertions_on_nodes(
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
+                if assertion.stance == Stance.CONTRADICTS and claim.names_case and not is_answer(claim.located):
+                    assertion = replace(assertion, stance=Stance.NEUTRAL)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
@@ -165,7 +167,7 @@ def _is_rival(
         k: row of the claim in the matrix.
         matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
-    if _is_bound_for_number(assertion, node, claim) or _is_by_fewer_letters(assertion, claim):
+    if _is_bound_for_number(assertion, node, claim) or _is_by_fewer_letters(assertion, node, claim):
         return True
     f, known = assertion.statement.formula, matrix.cells.task.known
     own = symbols_of(f) - known
@@ -189,10 +191,15 @@ def _is_rival(
     )
 
 
-def _is_by_fewer_letters(assertion: Assertion, claim: LocatedClaim) -> bool:
-    """Return True if a statement gives a final answer, exactly and in no special case, by some of its letters only."""
+def _is_by_fewer_letters(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim) -> bool:
+    """Return True if a formula gives a final answer, exactly and in no special case, by some of its letters only."""
+    formula = claim.formula
     return (
         assertion.is_other
+        and formula is not None
+        and formula.kind == "equation"
+        and not node.subjects.isdisjoint(formula.members)
+        and is_solved_for_symbol(node)
         and not assertion.is_approximate
         and not assertion.statement.conditions
         and not (claim.is_in_passing or claim.names_case or claim.is_conditioned)

@@ -122,7 +122,7 @@ _WORDING: _Rules = (  # plain words
     (r"\bparts? per (?:m|b|tr)illions?\b", lambda m: m[0].replace(" ", "_")),
     (r"\bper\b", "/"),
     (r"\*\*", "^"),
-    (r"(?<=[A-Za-z])\.(?=[A-Za-z])", "*"),  # of a product, `N.m`
+    (r"(?<=[A-Za-z])\.\s*(?=[A-Za-z])", "*"),  # of a product, `N.m`
     (r"(?<=[A-Za-z])\.$", ""),  # of an abbreviation, `in.`
 )
 

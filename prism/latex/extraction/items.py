@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from prism.latex.extraction.blocks import LAYOUTS, MAYBE_LAYOUTS
-from prism.latex.prose import WRONG_WORDS
+from prism.latex.word_lists import any_word
 from prism.latex.words import BARE_WORDS, word_set
 
 MAX_NESTING = 4  # boxes in boxes and layouts in layouts; each level is scanned again
@@ -70,7 +70,8 @@ EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equi
 _FONTS = word_set("mathrm mathbf mathit mathsf")
 _BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")
 _DOUBTS = re.compile(  # over or under a relation: it is asked, or denied
-    rf"\?|\\(?:times|not|neq|nleftrightarrow)(?![A-Za-z])|[✗✘❌✖🚫☒×]|\b(?:not|no|never|{'|'.join(sorted(WRONG_WORDS))})\b"
+    rf"\?|\\(?:times|not|neq|nleftrightarrow)(?![A-Za-z])|[✗✘❌✖🚫☒×]|\b(?:not|no|never|maybe|perhaps|possibly|guess(?:ed)?)\b"
+    rf"|{any_word('denials')}"
     r"|(?<=\{)\s{0,4}[xX/]\s{0,4}\Z",
     re.IGNORECASE,
 )

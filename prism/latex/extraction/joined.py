@@ -18,6 +18,7 @@ from itertools import pairwise
 from prism.latex.extraction.announced import value_at
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import CLAUSE_END, sentence_start
+from prism.latex.word_lists import any_word
 from prism.latex.words import unit_after, word_set
 
 LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
@@ -62,7 +63,7 @@ _CHANGES = (
     r",? ?\(?(?:times (?=[\d§(]|two\b|three\b|four\b|ten\b|half\b|an? )|(?:divided|multiplied) by\b|or so\b"
     r"|or (?:more|less)\b(?! \w)|(?:raised )?to the power\b|(?:but )?with (?:the |an? )?opposite sign|opposite sign"
     rf"|(?:up to|within) {_SOME}(?:constant|numerical|overall|sign|factor|power|multiplicative|additive)\b"
-    rf"|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
+    rf"|{any_word('looser')}|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
     rf"|(?:squared|cubed|halved|doubled|tripled|inverted|inverse|(?:but )?negative|at (?:most|least)){_ENDS})"
     r"|(?:squared|cubed|halved|doubled|tripled)\b"
     r"|(?:\\(?:permil|textperthousand|textpermil)(?![A-Za-z])|per ?mill?e\b|pct\b|percentage points?\b|pp"

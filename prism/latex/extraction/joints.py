@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from prism.latex.prose import sentence_start
+from prism.latex.word_lists import any_word
 
 JOINED_WITHIN = 120  # characters between two formulas that may join them
 _CHOICE_REACH = 200  # characters before a formula in which its sentence may offer a choice
@@ -68,7 +69,7 @@ _SORTS = tuple(
     )
 )
 _OR = re.compile(
-    r"\b(?:or(?! (?:rather|better|actually|no)\b)|otherwise|alternatively|else|xor|oder|ou|или)\b|或|^ ?/ ?$",
+    rf"\bor\b(?! (?:rather|better|actually|no)\b)|^ ?/ ?$|{any_word('alternatives')}",
     re.IGNORECASE,
 )
 _STATES = re.compile(r"[=<>≈§]|\\(?!(?:lor|vee)\b)|\d")

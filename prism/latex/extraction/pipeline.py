@@ -523,7 +523,7 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
 
 def _changes_row(item: Item) -> bool:
     """Return True if words or a footnote in a row change what it says, or deny it."""
-    if item.kind == "drop" and item.source.startswith(r"\footnote"):
+    if item.kind == "drop" and item.source.startswith((r"\footnote", r"\tag")):
         return denies(item.content)
     return item.kind == "prose" and is_changed_by(item.content)
 

@@ -47,12 +47,14 @@ from prism.latex.prose import (
     sentence_start,
     words,
 )
+from prism.latex.word_lists import any_word
 from prism.latex.words import word_set
 
 Span = tuple[int, int]  # offsets in the masked text
 
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WRONG_WORD = "|".join(sorted(WRONG_WORDS))
+_WRONG_ELSEWHERE = any_word("denials", without="english")
 _ABSURD = (
     "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
     "|nonsensical"
@@ -131,7 +133,8 @@ _CHANGED = re.compile(  # words in a formula that make it another one, or deny i
     r"|\b(?:squared|cubed|halved|doubled|inverted)\b|\bor (?:so|more|less)\b"
     r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
-    rf"|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$"
+    rf"|{any_word('looser')}|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not(?: so)?|no|maybe|perhaps"
+    rf"|retracted|withdrawn|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
     rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
     r"|\(\s*no\s*[!.]?\)",
     re.IGNORECASE,
@@ -522,8 +525,6 @@ _LABEL = re.compile(  # of a text in lower case
     rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
     re.MULTILINE,
 )
-# Of other languages only what cannot be meant otherwise, and only beside a formula.
-_WRONG_ELSEWHERE = "falsch|nicht richtig|faux|falso|неверно|неправильно|是错误?的|不对|不成立"
 _DENIED_ELSEWHERE = re.compile(
     r"(?:\b(?:es gilt nicht|es ist falsch,? dass|(?:è falso|non è vero) che"
     r"|il n['’]est pas vrai que|il est faux que|no es (?:cierto|verdad) que|es falso que"
@@ -543,7 +544,7 @@ _TO_FOOTNOTE = re.compile(
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
-    rf"|[(\[]\s?(?:is\s)?(?:{_ADJECTIVE}|retracted|withdrawn)[!.]?\s?[)\]]"
+    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_ADJECTIVE}|retracted|withdrawn|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
     rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
     rf"|(?:ist|est|es|это)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
@@ -692,7 +693,8 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     r")"
 )
 _DENIES = re.compile(
-    rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$",
+    rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}"
+    rf"|{_WRONG_ELSEWHERE}|retracted|withdrawn)\W*$",
     re.IGNORECASE,
 )
 

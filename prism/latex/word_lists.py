@@ -1,0 +1,75 @@
+"""Words of several languages beside formulas, from `vocabulary/words/<language>.toml`, as patterns.
+
+A text is not asked for its language: each list holds only what cannot be meant otherwise beside a formula, in whatever
+language it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+
+from prism.errors import DataFileError
+from prism.resources import resource
+
+FOLDER = "vocabulary/words"
+_FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
+KINDS = frozenset(("alternatives", "looser", "denials"))
+
+
+@cache
+def word_lists() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the shipped lists by language and kind.
+
+    Errors:
+        DataFileError: naming all faults of a file.
+    """
+    return {path.stem: read_word_list(path.read_text(encoding="utf-8"), file=f"{FOLDER}/{path.name}")
+            for path in sorted(resource(FOLDER).iterdir()) if path.suffix == ".toml"}  # fmt: skip
+
+
+def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
+    r"""Read the lists of one language.
+
+    Errors:
+        DataFileError: naming all faults.
+
+    >>> read_word_list('alternatives = ["or"]\nlooser = []\ndenials = []', file="english.toml")["alternatives"]
+    ('or',)
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise DataFileError(file, (f"is no TOML: {fault}",)) from fault
+    faults = [f"{key}: is no list of words; the lists are {', '.join(sorted(KINDS))}" for key in table.keys() - KINDS]
+    faults += [f"{key}: is missing" for key in KINDS - table.keys()]
+    for key in KINDS & table.keys():
+        words = table[key]
+        is_list = isinstance(words, list) and all(isinstance(each, str) and each.strip() == each for each in words)
+        if not is_list or "" in words:
+            faults.append(f"{key}: {words!r} is no list of texts without blanks around them")
+        elif len(set(words)) < len(words):
+            faults.append(f"{key}: a text stands twice")
+    if faults:
+        raise DataFileError(file, tuple(sorted(faults)))
+    return {key: tuple(table[key]) for key in KINDS}
+
+
+@cache
+def any_word(kind: str, *, without: str = "") -> str:
+    r"""Return a pattern that matches any text of one kind, of all languages, as whole words; longest first.
+
+    Args:
+        kind: one of `KINDS`.
+        without: a language that is left out.
+
+    >>> bool(re.search(any_word("alternatives"), "F oder G")), bool(re.search(any_word("alternatives"), "moderate"))
+    (True, False)
+    """
+    words = {each for language, lists in word_lists().items() if language != without for each in lists[kind]}
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    spelled = {word: re.escape(word).replace(r"\ ", r"\s+").replace("'", "['’]") for word in ordered}
+    parted = "|".join(pattern for word, pattern in spelled.items() if max(word) < _FIRST_UNPARTED)
+    unparted = "|".join(pattern for word, pattern in spelled.items() if max(word) >= _FIRST_UNPARTED)
+    return rf"(?:(?<![^\W\d_])(?:{parted})(?:(?<=\.)|(?![^\W\d_]))|{unparted})"

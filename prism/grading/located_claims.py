@@ -26,7 +26,7 @@ from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
-from prism.problem.answers import counted_number, typed_quantity
+from prism.problem.answers import counted_number, plain_answer, typed_quantity
 
 _BEFORE = 60  # characters before a formula that may state it
 
@@ -159,9 +159,11 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context, known: froze
         if item.latex in parsed.read:
             continue
         try:
-            count = counted_number(item.latex, question) if is_answer(item) else None
-            read = read_once(count or item.latex, context)
-            quantity = typed_quantity(item.latex) if is_answer(item) and _may_be_quantity(read, known) else None
+            typed = plain_answer(item.latex) if is_answer(item) else item.latex
+            count = counted_number(typed, question) if is_answer(item) else None
+            quantity = typed_quantity(typed) if count is None and typed != item.latex else None
+            read = read_once(count or quantity or typed, context)
+            quantity = typed_quantity(typed) if is_answer(item) and _may_be_quantity(read, known) else None
             parsed.read[item.latex] = read if quantity is None else read_once(quantity, context)
         except LatexSyntaxError as error:
             parsed.read[item.latex] = str(error)

@@ -8,6 +8,7 @@ False
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,11 +16,12 @@ from functools import lru_cache
 
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
-from prism.errors import PrismError, named_type
+from prism.errors import LatexSyntaxError, PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade, GradedFormula, reason_in_words
-from prism.latex import Solution
+from prism.latex import Solution, parse
+from prism.latex.extraction.joined import RELATED
 from prism.problem.answers import ANSWER, QUESTION
 
 KEPT = 256  # gold answers that a process keeps prepared
@@ -41,6 +43,7 @@ def verify(
     within: float | Fraction | None = None,
     units: bool = True,
     exact: bool | None = None,
+    last_line: bool = True,
 ) -> Verdict:
     """Decide whether what a solution gives as its final answer is the gold answer.
 
@@ -53,6 +56,7 @@ def verify(
         units: count them; else a number is right also where only its unit is missing or another.
         exact: a whole number is met by an equal one alone (True), or rounded as a measured one is (False); by default
             the question decides (semantics N.2).
+        last_line: where no answer is boxed or announced, an expression that is all of the last line is the answer.
 
     Returns:
         Verdict, true where the answer is right. Of the claims only the one counts that the solution stands by: the last
@@ -64,7 +68,9 @@ def verify(
 
     Source: ours (semantics F.1 to F.5).
     """
-    return verify_answer(gold, solution, question=question, within=within, units=units, exact=exact).verdict
+    return verify_answer(
+        gold, solution, question=question, within=within, units=units, exact=exact, last_line=last_line
+    ).verdict
 
 
 def verify_answer(
@@ -75,6 +81,7 @@ def verify_answer(
     within: float | Fraction | None = None,
     units: bool = True,
     exact: bool | None = None,
+    last_line: bool = True,
 ) -> VerifiedAnswer:
     """Decide as `verify` does, and return the grade too; arguments and errors as there."""
     if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
@@ -83,8 +90,37 @@ def verify_answer(
         raise PrismError(f"within: {within}; expected a relative tolerance from 0 up to 1")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
     prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units, exact=exact)
-    graded = grade(prepared, solution)
+    graded = grade(prepared, with_last_line_boxed(solution) if last_line and isinstance(solution, str) else solution)
     return VerifiedAnswer(_verdict_of(prepared, graded), graded)
+
+
+def with_last_line_boxed(text: str) -> str:
+    r"""Return a text with the expression that is all of its last line in a box, if it presents no answer itself.
+
+    Left as it is: a line that states something, `v = 2`, which is a claim anyway, and one with words around it.
+
+    >>> with_last_line_boxed("So we get\n\n$x^2 + 1$"), with_last_line_boxed("The answer is\n\n$7$")
+    ('So we get\n\n\\boxed{x^2 + 1}', 'The answer is\n\n$7$')
+    """
+    if _PRESENTS.search(text):
+        return text
+    last = _LAST_DISPLAY.search(text) or _LAST_LINE.search(text)
+    if last is None or RELATED.search(last["latex"]) or not last["latex"].strip():
+        return text
+    try:
+        parse(last["latex"])
+    except LatexSyntaxError:
+        if text.strip().count(" ") > _FEW_WORDS:
+            return text
+    return rf"{text[: last.start()]}\boxed{{{last['latex'].strip()}}}"
+
+
+_PRESENTS = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])|####|<answer>|\b(?:answer|result)s?\b", re.IGNORECASE)
+_LAST_DISPLAY = re.compile(r"(?:\$\$|\\\[)(?P<latex>[^$]{1,2000}?)(?:\$\$|\\\])\s*\.?\s*\Z")
+_LAST_LINE = re.compile(
+    r"(?<![^\n])[ \t]*(?P<open>\$|\\\()?(?P<latex>[^$\n]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)\.?\s*\Z"
+)
+_FEW_WORDS = 2  # blanks in a text that may be an answer in words as a whole
 
 
 @lru_cache(maxsize=KEPT)

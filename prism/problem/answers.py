@@ -18,7 +18,7 @@ from prism.latex import extract, parse, write
 from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit_product
 from prism.problem.source import NODE_LISTS, Table
-from prism.problem.worded_answers import is_text
+from prism.problem.worded_answers import is_text, names_option
 
 NAMELESS = r"\answer"  # how the names of nameless subjects begin
 ANSWER = "answer"
@@ -85,8 +85,10 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
         where = ANSWER if len(written) == 1 else f"{ANSWER}, entry {place}"
         text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
         if isinstance(text, str):
-            found = formulas_of_answer(text)
-            if not found and is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text))):
+            is_option = names_option(text, str(data.get(QUESTION, "")))
+            found = [] if is_option else formulas_of_answer(text)
+            in_words = is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text)))
+            if is_option or (not found and in_words):
                 texts.append(text)
                 found = [text]
             latex += found
@@ -132,6 +134,22 @@ def _value_alone(latex: str) -> Table:
     return {"accept": [write(value)]}
 
 
+def plain_answer(text: str) -> str:
+    r"""Return an answer without the text command around a number with its unit, and without an option's letter.
+
+    >>> plain_answer(r"\text{8 minutes}"), plain_answer("(b) 1 MeV"), plain_answer("(a) + b")
+    ('8 minutes', '1 MeV', '(a) + b')
+    """
+    wrapped = _WRAPPED.fullmatch(text)
+    return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
+
+
+_WRAPPED = re.compile(
+    r"\s*\\(?:text|textbf|textrm|mathrm|mbox)\s*\{(?P<inner>[^{}$\\]*\d[^{}$\\]*[A-Za-z][^{}$\\]*)\}\s*\.?\s*"
+)
+_LETTERED = re.compile(r"\A(?:\([A-Ha-h]\)|[A-Ha-h]\))\s*(?=[-+−]?\.?\d)")
+
+
 def typed_quantity(text: str) -> str | None:
     r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
 
@@ -174,7 +192,7 @@ def formulas_of_answer(written: str) -> list[str]:
     >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
     [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
-    bare = _LAST_WORDS.sub("", written.strip().removesuffix("\\"))
+    bare = _LAST_WORDS.sub("", plain_answer(written).removesuffix("\\"))
     if (quantity := typed_quantity(bare)) is not None:
         return [quantity]
     bare = _JOINS.sub(r"\\text{ \1 }", bare)

@@ -108,6 +108,12 @@ def _own_option(reference: str, places: Sequence[str], question: str) -> TextVer
     Only places that state an answer count, and beside the option they may hold words of the question alone.
     """
     wanted = " ".join(words(visible_text(reference)))
+    if names_option(reference, question):
+        for place in places:
+            if stated := _STATED_OPTION.fullmatch(visible_text(place.splitlines()[-1]).strip()):
+                letter = stated["letter"].upper()
+                status = Status.EQUIVALENT if letter == wanted.upper() else Status.DIFFERENT
+                return TextVerdict(status, letter, f"states option {letter}")
     opposed = next((pair for pair in _OPPOSED if wanted in pair), ())
     listed = options_of(question)
     if not opposed and any(" ".join(words(option)) == wanted for option in listed):
@@ -136,6 +142,23 @@ _OPPOSED = (("yes", "no"), ("true", "false"))
 _SAME = {"true": "yes", "false": "no"}
 _ANSWERING = word_set("answer final so therefore hence option")
 _TEXT_ONLY = re.compile(r"[\s$]*(?:\\(?:text[a-z]*|mathrm|mbox)\s*\{[^{}]*\}[\s.$]*|[^\\=<>^_{}$]*)")
+
+
+def names_option(text: str, question: str) -> bool:
+    """Return True for the letter of an option that a question lists: `D`, `(D)` beside "(A) ... (B) ...".
+
+    >>> names_option("B", "Which is it? (A) red (B) blue"), names_option("B", "Find the field $B$.")
+    (True, False)
+    """
+    letter = _OPTION_LETTER.fullmatch(visible_text(text).strip())
+    listed = [rf"(?:^|[\s(]){each}[).:]\s" for each in ("A", "B", letter["letter"].upper())] if letter else []
+    return bool(listed) and all(re.search(pattern, question, re.MULTILINE) for pattern in listed)
+
+
+_OPTION_LETTER = re.compile(r"\(?(?P<letter>[A-Ja-j])\)?\.?")
+_STATED_OPTION = re.compile(
+    r"\W*(?:(?:option|answer|choice) )?\(?(?P<letter>[A-Ja-j])\)?\s*(?:[:.)–-][\s\S]*)?", re.IGNORECASE
+)
 
 
 def is_text(latex: str) -> bool:

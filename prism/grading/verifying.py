@@ -16,11 +16,11 @@ from functools import lru_cache
 
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
-from prism.errors import LatexSyntaxError, PrismError, named_type
+from prism.errors import PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade, GradedFormula, reason_in_words
-from prism.latex import Solution, parse
+from prism.latex import Solution
 from prism.latex.extraction.joined import RELATED
 from prism.problem.answers import ANSWER, QUESTION
 
@@ -107,11 +107,8 @@ def with_last_line_boxed(text: str) -> str:
     last = _LAST_DISPLAY.search(text) or _LAST_LINE.search(text)
     if last is None or RELATED.search(last["latex"]) or not last["latex"].strip():
         return text
-    try:
-        parse(last["latex"])
-    except LatexSyntaxError:
-        if text.strip().count(" ") > _FEW_WORDS:
-            return text
+    if _PROSE.search(last["latex"]) and text.strip().count(" ") > 1:
+        return text
     return rf"{text[: last.start()]}\boxed{{{last['latex'].strip()}}}"
 
 
@@ -120,7 +117,7 @@ _LAST_DISPLAY = re.compile(r"(?:\$\$|\\\[)(?P<latex>[^$]{1,2000}?)(?:\$\$|\\\])\
 _LAST_LINE = re.compile(
     r"(?<![^\n])[ \t]*(?P<open>\$|\\\()?(?P<latex>[^$\n]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)\.?\s*\Z"
 )
-_FEW_WORDS = 2  # blanks in a text that may be an answer in words as a whole
+_PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}[,;]?[ ~]+[A-Za-z]{2,}")
 
 
 @lru_cache(maxsize=KEPT)
@@ -129,6 +126,8 @@ def _prepared(
 ) -> PreparedProblem:
     """Prepare the problem of a gold answer; further arguments as of `verify`."""
     prepared = prepare({ANSWER: gold, QUESTION: question})
+    # "Show that ...": who asks for the answer alone cannot ask for the way to it
+    prepared = replace(prepared, shown=frozenset(), showing={})
     if within is None and units and exact is None:
         return prepared
     references = tuple(
@@ -162,7 +161,9 @@ def _verdict_on(index: int, graded: Grade) -> Verdict:
     stated = [item for item in graded.formulas if item.status != "mention"]
     if not stated:
         return Verdict(Status.UNDECIDED, "no_answer", cost=graded.cost or 0)
-    item = next((item for item in reversed(stated) if _withheld_at(item, index)), None) or _last_presented(stated)
+    in_words = (item for item in stated if item.kind == "text" and item.reason == "other_option")
+    withheld = (item for item in reversed(stated) if _withheld_at(item, index))
+    item = next(in_words, None) or next(withheld, None) or _last_presented(stated)
     detail = f"{item.latex}: {reason_in_words(item)}" if item.status != "withheld" else f"{item.latex}: {item.detail}"
     if item.status in (Status.DIFFERENT, Status.UNDECIDED):
         return Verdict(Status(item.status), item.reason, cost=graded.cost or 0, detail=detail)

@@ -56,6 +56,11 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
     return {key: tuple(table[key]) for key in KINDS}
 
 
+def all_words(kind: str, *, without: str = "") -> frozenset[str]:
+    """Return the texts of one kind of all languages but `without`; kinds are `KINDS`."""
+    return frozenset(each for language, lists in word_lists().items() if language != without for each in lists[kind])
+
+
 @cache
 def any_word(kind: str, *, without: str = "") -> str:
     r"""Return a pattern that matches any text of one kind, of all languages, as whole words; longest first.
@@ -67,8 +72,7 @@ def any_word(kind: str, *, without: str = "") -> str:
     >>> bool(re.search(any_word("alternatives"), "F oder G")), bool(re.search(any_word("alternatives"), "moderate"))
     (True, False)
     """
-    words = {each for language, lists in word_lists().items() if language != without for each in lists[kind]}
-    ordered = sorted(words, key=lambda word: (-len(word), word))
+    ordered = sorted(all_words(kind, without=without), key=lambda word: (-len(word), word))
     spelled = {word: re.escape(word).replace(r"\ ", r"\s+").replace("'", "['’]") for word in ordered}
     parted = "|".join(pattern for word, pattern in spelled.items() if max(word) < _FIRST_UNPARTED)
     unparted = "|".join(pattern for word, pattern in spelled.items() if max(word) >= _FIRST_UNPARTED)

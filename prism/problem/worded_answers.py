@@ -147,12 +147,15 @@ _TEXT_ONLY = re.compile(r"[\s$]*(?:\\(?:text[a-z]*|mathrm|mbox)\s*\{[^{}]*\}[\s.
 def names_option(text: str, question: str) -> bool:
     """Return True for the letter of an option that a question lists: `D`, `(D)` beside "(A) ... (B) ...".
 
-    >>> names_option("B", "Which is it? (A) red (B) blue"), names_option("B", "Find the field $B$.")
+    >>> names_option("(b)", "Which is it? (a) red (b) blue"), names_option("B", "Find the field $B$.")
     (True, False)
     """
     letter = _OPTION_LETTER.fullmatch(visible_text(text).strip())
-    listed = [rf"(?:^|[\s(]){each}[).:]\s" for each in ("A", "B", letter["letter"].upper())] if letter else []
-    return bool(listed) and all(re.search(pattern, question, re.MULTILINE) for pattern in listed)
+    if letter is None or (letter["letter"].islower() and "(" not in text):
+        return False
+    is_small = "(a)" in question and not letter["letter"].isupper()
+    listed = [each.lower() if is_small else each for each in ("A", "B", letter["letter"].upper())]
+    return all(re.search(rf"(?:^|[\s(]){each}[).:]\s", question, re.MULTILINE) for each in listed)
 
 
 _OPTION_LETTER = re.compile(r"\(?(?P<letter>[A-Ja-j])\)?\.?")

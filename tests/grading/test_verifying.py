@@ -146,3 +146,48 @@ def test_who_verifies_may_say_whether_a_whole_number_is_exact() -> None:
     measured = "Estimate the Reynolds number of a swimmer."
     assert prism.verify("145000", r"$\boxed{145100}$", question=measured)
     assert not prism.verify("145000", r"$\boxed{145100}$", question=measured, exact=True)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "right"),
+    [
+        (r"x^2 + 1", "Both terms add up:\n\n$$x^2 + 1$$", True),
+        ("(1, 2)", "$(1, 2)$", True),
+        (r"7 - \sqrt3", r"7-\sqrt{3}", True),
+        ("yes", "yes", True),
+        ("x^2 + 1", "So $x^2 + 1$ is near.\n\nWe stop here.", False),
+        ("x^2 + 1", "The answer is $x$.\n\n$x^2 + 1$", False),
+        ("x^2 + 1", r"$\boxed{x}$" + "\n\n$x^2 + 1$", False),
+        ("x^2 + 1", "$x^2 + 1$ and so on", False),
+    ],
+)
+def test_the_last_line_is_the_answer_where_none_is_presented(gold: str, text: str, right: bool) -> None:
+    assert bool(prism.verify(gold, text)) is right
+    if r"\boxed" not in text and "answer" not in text:
+        assert not prism.verify(gold, text, last_line=False)
+
+
+OPTIONS = "Which of these grows with the temperature?\n\n(a) the density (b) the pressure (c) the mass"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (r"\boxed{B}", "equivalent"),
+        (r"$\boxed{\text{(b) the pressure}}$", "equivalent"),
+        ("The answer is (b).", "equivalent"),
+        (r"\boxed{\text{(a)}}", "different"),
+        ("**Answer:** C", "different"),
+        (r"\boxed{\text{(a) or (b)}}", "different"),
+    ],
+)
+def test_the_letter_of_an_option_is_an_answer(text: str, status: str) -> None:
+    assert prism.verify("(b)", text, question=OPTIONS).status == status
+
+
+def test_what_is_to_be_shown_is_an_answer_to_its_gold_alone() -> None:
+    question = r"Show that the flow is $v = \frac{p(R^2 - r^2)}{4\eta L}$."
+    gold = r"v = \frac{p(R^2 - r^2)}{4\eta L}"
+    assert prism.verify(gold, r"\boxed{v = \frac{p}{4\eta L}(R^2 - r^2)}", question=question)
+    asked = r"A pendulum has the period $T = 2\pi\sqrt{L/g}$. Find $g$."
+    assert not prism.verify(r"g = 4\pi^2 L/T^2", r"$T = 2\pi\sqrt{L/g}$", question=asked)

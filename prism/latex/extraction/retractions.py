@@ -47,7 +47,7 @@ from prism.latex.prose import (
     sentence_start,
     words,
 )
-from prism.latex.word_lists import any_word
+from prism.latex.word_lists import all_words, any_word
 from prism.latex.words import word_set
 
 Span = tuple[int, int]  # offsets in the masked text
@@ -342,7 +342,7 @@ _TAKING_BACK = (
     *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
     "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
     "scratch", "i take", "nicht", "vrai", "verdad",
-    *"falsch faux falso cierto неверно неправильно 不能 不对 不成立 错误".split(),
+    *"cierto 不能".split(), *(word.lower() for word in sorted(all_words("denials"))),
 )  # fmt: skip
 _NOT = ("not ", "n't ")
 _NOT_SO = tuple(no + word for no in _NOT for word in "true correct right valid hold".split())

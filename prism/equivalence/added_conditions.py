@@ -1,4 +1,4 @@
-r"""What a claim says beside what it is asked for, about the same quantities: conditions and contradictions (X.14).
+r"""What a claim says of its own quantities beside what it is asked for: conditions and contradictions (semantics X.14).
 
 `F = ma,\ a = 0` holds where F = ma does and a is 0: it says something else than `F = ma`. So does `y = x^2 = 4`,
 `v = \sqrt{2gh} \text{ for } h = 0` and `L = R \ne R`. Nothing is added by another form of the same statement, by an
@@ -57,7 +57,7 @@ def added_condition(
         if not _is_about(each, live) or (_is_unevaluated(each) and not is_restriction):
             continue
         if not is_restriction and any(_is_other_value(each, f) for f in own):
-            continue  # which of several values a claim stands by is another question (C.1, C.2)
+            continue  # which of several values a claim stands by is another question, semantics C.1 and C.2
         if each.relations[0] in _UNEQUAL:
             equation = formula(each.members, ("=",), each.latex, each.depends)
             if any(matches(f, equation) for f in own):
@@ -118,7 +118,8 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
     value = next((side for side in f.members if not symbols(side)), None)
     if value is None:
         return not is_link
-    if "unit" in ops_of(value) or context.givens or (is_link and (_puts_values_in(written) or not is_answer)):
+    has_values = context.givens or any(map(numeric_of, spec.settled))
+    if "unit" in ops_of(value) or has_values or (is_link and (_puts_values_in(written) or not is_answer)):
         return False
     other = next(side for side in f.members if symbols(side))
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law

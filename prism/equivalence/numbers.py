@@ -46,6 +46,7 @@ class NumberSpec:
         within: relative tolerance that replaces the one that follows from figures; None for that one.
         ignores_units: a number is accepted also where only its unit is missing or another.
         is_measured: a whole number is rounded, as one with a unit is; else it is exact.
+        has_values: the problem gives values, so that a number at the end of a chain is what comes out with them.
     """
 
     figures: int | None = None
@@ -59,6 +60,7 @@ class NumberSpec:
     within: Fraction | None = None
     ignores_units: bool = False
     is_measured: bool = False
+    has_values: bool = False
 
     def is_exact(self, wanted: StatedNumber) -> bool:
         """Return True if a number has to be met exactly: a count, or a closed form."""

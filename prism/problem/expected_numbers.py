@@ -82,8 +82,15 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             known[number.subject.name] = value_in_si(exact if spec.recomputed is not None else None, number.number)
         found[node.index] = spec
     settled = tuple(f for node in problem.nodes if not node.is_text for f in (node.formula, *node.accept))
+    texts = " ".join((problem.statement, *(part.text for part in problem.subquestions)))
+    has_values = bool(numeric) or is_measured(texts)
     nodes = {
-        node.index: replace(found[node.index], beside=_numbers_of_quantities_in(node, problem, found), settled=settled)
+        node.index: replace(
+            found[node.index],
+            beside=_numbers_of_quantities_in(node, problem, found),
+            settled=settled,
+            has_values=has_values,
+        )
         for node in problem.nodes
     }
     return ExpectedNumbers(nodes, known)

@@ -143,10 +143,12 @@ def _pairs_within_budget(
     of_predicted = _formulas_by_step(predicted, context, graded.predicted if graded else None)
     asked = _formulas_in(question, context)
     known = context.declared.union(*map(symbols_of, (*_formulas_in(gold.text, context), *asked)))
-    references = tuple(ReferenceNode(k, (f,), NumberSpec()) for k, f in enumerate(_distinct(of_gold)))
+    distinct = tuple(_distinct(of_gold))
+    spec = NumberSpec(has_values=True)
+    references = tuple(ReferenceNode(k, (f,), spec) for k, f in enumerate(distinct))
     task = MatchTask(references, context, known | (graded.prepared.task.known if graded else frozenset()))
     matrix = build_match_matrix(task, [claim for step in of_predicted for claim in step.claims])
-    laws = [f for f in dict.fromkeys((*_distinct(of_gold), *asked)) if is_symbolic_equation(f)]
+    laws = [f for f in dict.fromkeys((*distinct, *asked)) if is_symbolic_equation(f)]
     views = tuple(_views_of(of_predicted, matrix, _consequences(laws)))
     places = {each.formulas[0]: each.index for each in references}
     numeric = _number_nodes(graded)

@@ -110,7 +110,9 @@ def _own_option(reference: str, places: Sequence[str], question: str) -> TextVer
     wanted = " ".join(words(visible_text(reference)))
     if names_option(reference, question):
         for place in places:
-            if stated := _STATED_OPTION.fullmatch(visible_text(place.splitlines()[-1]).strip()):
+            shown = visible_text(place.splitlines()[-1]).strip()
+            stated = _STATED_OPTION.fullmatch(shown)
+            if stated and len({each.upper() for each in _BRACKETED.findall(shown)}) <= 1:
                 letter = stated["letter"].upper()
                 status = Status.EQUIVALENT if letter == wanted.upper() else Status.DIFFERENT
                 return TextVerdict(status, letter, f"states option {letter}")
@@ -159,6 +161,7 @@ def names_option(text: str, question: str) -> bool:
 
 
 _OPTION_LETTER = re.compile(r"\(?(?P<letter>[A-Ja-j])\)?\.?")
+_BRACKETED = re.compile(r"\(([A-Ja-j])\)")
 _STATED_OPTION = re.compile(
     r"\W*(?:(?:option|answer|choice) )?\(?(?P<letter>[A-Ja-j])\)?\s*(?:[:.)–-][\s\S]*)?", re.IGNORECASE
 )

@@ -178,7 +178,7 @@ OPTIONS = "Which of these grows with the temperature?\n\n(a) the density (b) the
         ("The answer is (b).", "equivalent"),
         (r"\boxed{\text{(a)}}", "different"),
         ("**Answer:** C", "different"),
-        (r"\boxed{\text{(a) or (b)}}", "different"),
+        (r"\boxed{\text{(a) or (b)}}", "undecided"),
     ],
 )
 def test_the_letter_of_an_option_is_an_answer(text: str, status: str) -> None:

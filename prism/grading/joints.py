@@ -84,6 +84,23 @@ def _is_falsehood(read: Formula) -> bool:
     return "approx" not in read.relations and is_false(read)
 
 
+def _listed_orders(located: Sequence[LocatedFormula], rivals: Collection[int]) -> frozenset[int]:
+    """Return the ordinals of formulas at the end of a list of rivals that only commas join: `v = 1`, `v = 2`, `v = 3`.
+
+    One before it may be a slip that the next one mends; who lists more has chosen none.
+    """
+    found: set[int] = set()
+    n_before = 0
+    for at, item in enumerate(located):
+        if item.joint != Joint.AND:
+            n_before = 0
+        if at in rivals:
+            n_before += 1
+        elif n_before > 1:
+            found.add(at)
+    return frozenset(found)
+
+
 def superseded_orders(located: Sequence[LocatedFormula], rivals: Collection[int]) -> frozenset[int]:
     """Return the ordinals of the formulas that a joint to one of their rivals keeps from standing.
 
@@ -97,6 +114,7 @@ def superseded_orders(located: Sequence[LocatedFormula], rivals: Collection[int]
         if is_joined:
             found.add(at)
         is_joined = (is_joined or at in rivals) and located[at].joint in (Joint.ARROW, Joint.BOTH, Joint.OR)
+    found |= _listed_orders(located, rivals)
     is_joined = False  # to a rival before
     for at, item in enumerate(located):
         is_joined = is_joined and item.joint in (Joint.BOTH, Joint.OR)

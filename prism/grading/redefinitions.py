@@ -16,7 +16,7 @@ from prism.latex import LocatedFormula
 
 _LONGEST = 80  # characters behind a symbol that are read
 _MULTIPLE = re.compile(
-    r"[$\\)\s*_]{0,6}(?:is|be|are|equals|denotes|means|stands for)(?: now| here)? "
+    r"[$\\)\s*_]{0,6}(?:here |now )?(?:is|be|are|equals|denotes|means|meaning|stands? for|standing for)(?: now| here)? "
     r"(?P<word>twice|half|double|triple|thrice|a (?:third|quarter|fifth|tenth)|minus|"
     r"(?:two|three|four|five|ten|\d+) times"
     r"|the (?:square|cube|inverse|reciprocal|negative|opposite|double|triple|half))\b"

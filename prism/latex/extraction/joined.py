@@ -81,8 +81,8 @@ _PER_UNIT = re.compile(
 _HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
 _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div|[lc]?dots)(?![A-Za-z])|…)")
 _CHANGED_BEFORE = re.compile(
-    r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:factor|constant)s?,?|twice|half(?: of)?|minus"
-    r"|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
+    r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:pre-?)?(?:factor|constant|coefficient|power|sign)s?,?"
+    r"|twice|half(?: of)?|minus|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
     re.IGNORECASE,
 )
 _DESCRIBED = re.compile(r"[ ~]{1,3}(?:is|are|was|being|denotes?|stands|represents?|means|for|as|the)\b|:")

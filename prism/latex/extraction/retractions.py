@@ -167,6 +167,8 @@ _BEHIND = (  # denies the formulas behind it
     r"|absurd|nonsens\w*|unphysical)\b)"
     r"|\b(?:a|the|one) (?:common|frequent|typical|usual) (?:mistake|misconception|fallacy|error) (?:is|would be) to\b"
     r"|\bfor (?:an? |the sake of )?contradiction\b|\bto the contrary\b"
+    r"|\b(?:suppose|assume|supposing|assuming)\b(?=[^\n]{0,300}?\b(?:a contradiction|is absurd|contradicts"
+    r"|(?:assumption|supposition) (?:falls|fails|is (?:wrong|false|untenable)))\b)"
 )
 _NEXT = (  # denies the one right behind it
     r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean| get| obtain"
@@ -191,7 +193,7 @@ _BEFORE = (  # denies those before it
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (
-    "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
+    "suppose|supposing|assume|assuming|is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
     "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s|leads?|led|leading"
     "|for|to|never|a|the|one|should|shouldn|must|mustn|nobody|fails"
     "|we|i|you|one"
@@ -543,7 +545,7 @@ _TO_FOOTNOTE = re.compile(
 )
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
-    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
+    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}"
     rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_ADJECTIVE}|retracted|withdrawn|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
     rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from prism.algebra.expr import Formula
 from prism.latex import LocatedFormula
+from prism.latex.word_lists import any_word
 from prism.latex.words import word_set
 
 _LONGEST = 120  # characters before a formula that are read
@@ -47,18 +48,20 @@ _STATING = word_set(  # stems of words that lead a result, and of its subject
 _CASE_WORD = re.compile(
     r"\b(?:for|if|when(?:ever)?|with(?:out)?|at|in|on|near|during|initially|once|under|after|before|until|first|second"
     r"|third|half|twice|doubl\w+|tripl\w+|halv\w+|starts?|beginning|limits?|limiting|cases?|special|checks?|suppose"
-    r"|units?|dimensions?|example)\b",
+    r"|units?|dimensions?|example|an? [a-z]+ [a-z]+ (?:has|would|gives))\b",
     re.IGNORECASE,
 )
 _OTHER_CASE = re.compile(
     r"\b(?:the (?:first|second|third|other|last|upper|lower) (?:half|third|quarter|part)\b"
     r"|at (?:the (?:very )?(?:start|beginning)|first)\b|initially\b|if [^.;]{0,60}\b(?:doubled|halved|tripled)\b"
-    r"|(?:for|at|in the limit of) (?:very )?(?:large|small|low|high|weak|strong)\b|dimension(?:s|al)?\b)",
+    r"|(?:for|at|in the limit of) (?:very )?(?:large|small|low|high|weak|strong)\b|dimension(?:s|al)?\b"
+    r"|(?<!depending )(?<!depends )on (?:the |an? |another )?"
+    r"(?!closer|reflection|second|balance|average|whole|contrary)[a-z]+\b"
+    r"|(?:twice|half|double|(?:three|four|ten) times) (?:as|the)\b"
+    r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different) [a-z]+ (?:has|would|gives)\b)",
     re.IGNORECASE,
 )
-_CASE_BY_FORMULA = re.compile(
-    r"\b(?:for|if|when(?:ever)?|with|at|as|setting|taking|let|where|once|suppose|units of)\s+§", re.IGNORECASE
-)
+_CASE_BY_FORMULA = re.compile(rf"{any_word('conditions')}\s*§", re.IGNORECASE)
 _LIMITS = re.compile(r"\\(?:to|rightarrow|gg|ll|propto|sim)(?![A-Za-z])|[→≫≪∝]")
 _FORMULAS = re.compile(r"\$[^$]*\$?|\\[A-Za-z]+|\\[()\[\]]")
 _CLAUSE_END = re.compile(r"[.;!?](?=\s)|\n")

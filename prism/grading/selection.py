@@ -232,7 +232,7 @@ def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
     """
     stated = symbols_of(assertion.statement.formula)
     is_open = assertion.stance == Stance.UNKNOWN and any(symbols_of(wanted) == stated for wanted in node.formulas)
-    is_varied = assertion.is_other and not assertion.is_approximate
+    is_varied = assertion.is_other and not (assertion.is_approximate or assertion.names_case)
     return is_open or is_varied or assertion.stance == Stance.CONTRADICTS
 
 
@@ -364,6 +364,7 @@ def _located_assertion(
         is_in_passing=claim.is_in_passing,
         is_copy=assertion.stance == Stance.SUPPORTS
         and is_copy(statement.formula, node, prepared.showing.get(node.index, ())),
+        names_case=claim.names_case,
         is_conditioned=is_final and assertion.stance == Stance.SUPPORTS and claim.is_conditioned,
         is_broken=(is_final and is_spread(statement, claim.formula, task.context))
         or equates_two_subjects(statement, claim.before, task)

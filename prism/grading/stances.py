@@ -90,6 +90,7 @@ class Assertion:
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
         is_copy: it only repeats what the problem says.
         is_conditioned: the formula behind it ties its letters.
+        names_case: words of its clause name a case that cannot be checked.
     """
 
     statement: Statement
@@ -106,6 +107,7 @@ class Assertion:
     is_broken: bool = False
     is_copy: bool = False
     is_conditioned: bool = False
+    names_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)

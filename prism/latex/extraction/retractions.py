@@ -113,7 +113,10 @@ def denied_blocks(masked: MaskedText) -> frozenset[int]:
 def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the formulas (blocks) that the text mentions without asserting: "would be", "rejected"."""
     conditions = (mark.span() for mark in _CONTRARY.finditer(masked.lowered))
-    return _blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions))
+    elsewhere = (
+        (mark.end(), sentence_end(masked.shown, mark.end())) for mark in _WOULD_ELSEWHERE.finditer(masked.lowered)
+    )
+    return _blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions, elsewhere))
 
 
 def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
@@ -223,6 +226,7 @@ _WEAK = re.compile(  # of a text in lower case
     rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA})))"
 )
 
+_WOULD_ELSEWHERE = re.compile(any_word("conditionals", without="english"))
 _CONTRARY = re.compile(  # a condition contrary to fact, `At § K it would be`, of a text in lower case
     r"(?:(?<=[.;,(\n] )|(?<=\n)|^)(?:at|with|for|below|above)\b[^.;:\n]{0,80}?\bwould\b"
 )

@@ -62,7 +62,9 @@ _OTHER_CASE = re.compile(
     re.IGNORECASE,
 )
 _CASE_BY_FORMULA = re.compile(rf"{any_word('conditions')}\s*§", re.IGNORECASE)
-_LIMITS = re.compile(r"\\(?:to|rightarrow|gg|ll|propto|sim)(?![A-Za-z])|[→≫≪∝]")
+_LIMITS = re.compile(  # `h \to 0`, and no arrow that leads to a result
+    r"[A-Za-z0-9}]\s*(?:\\(?:to|rightarrow)(?![A-Za-z])|→)\s*(?:\d|\\infty|∞)|\\(?:gg|ll|propto|sim)(?![A-Za-z])|[≫≪∝]"
+)
 _FORMULAS = re.compile(r"\$[^$]*\$?|\\[A-Za-z]+|\\[()\[\]]")
 _CLAUSE_END = re.compile(r"[.;!?](?=\s)|\n")
 _APPROXIMATE = re.compile(

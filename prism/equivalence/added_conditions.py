@@ -54,7 +54,7 @@ def added_condition(
     others = [each.formula for each in stated if not each.is_union and each.formula not in own]
     known = (*context.definitions, *spec.settled)
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
-        if not _is_about(each, live) or (_is_unevaluated(each) and not is_restriction):
+        if not _is_about(each, live) or (has_unevaluated(each) and not is_restriction):
             continue
         if not is_restriction and any(_is_other_value(each, f) for f in own):
             continue  # which of several values a claim stands by is another question, semantics C.1 and C.2
@@ -74,7 +74,7 @@ def _is_about(f: Formula, live: frozenset[str]) -> bool:
     return len(f.members) == 2 and _READ.issuperset(f.relations) and not f.parts and symbols_of(f) <= live
 
 
-def _is_unevaluated(f: Formula) -> bool:
+def has_unevaluated(f: Formula) -> bool:
     """Return True if a formula has a construct without a value at a point, such as a derivative."""
     return any(OPS[op].opcode is None and op != "unit" for member in f.members for op in ops_of(member))
 

@@ -25,8 +25,8 @@ from prism.algebra.expr import (
     symbols_of,
     walk,
 )
-from prism.algebra.operators import OPS
 from prism.budget import charge_steps
+from prism.equivalence.added_conditions import has_unevaluated
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import is_free_function, numeric_of
 from prism.equivalence.features import claimed_number
@@ -355,7 +355,7 @@ def _stance(
                 stances.add(Stance.UNKNOWN)
             elif cell.status == Status.DIFFERENT and Stance.CONTRADICTS not in stances:
                 # a symbol does not divide out of the formula that is differentiated in it
-                wanted = part if _has_unevaluated(part) else _without_idle_symbols(stated, part, cells)
+                wanted = part if has_unevaluated(part) else _without_idle_symbols(stated, part, cells)
                 if _contradicts(wanted, stated, cell.verdict, node, cells.task, is_solved=is_solved):
                     stances.add(Stance.CONTRADICTS)
     order = (Stance.SUPPORTS, Stance.NEUTRAL, Stance.CONTRADICTS, Stance.UNKNOWN)
@@ -462,8 +462,3 @@ def _without_idle_symbols(reference: Formula, stated: Formula, cells: CellTable)
         values = {symbol(name): number(n) for name, n in zip(sorted(idle), numbers, strict=False)}
         trials.append(replace(stated, members=tuple(substitute(member, {**values}) for member in stated.members)))
     return trials[0] if cells.are_equivalent(*trials) else stated
-
-
-def _has_unevaluated(f: Formula) -> bool:
-    """Return True if a formula has a construct without a value at a point, such as a derivative."""
-    return any(OPS[node.op].opcode is None and node.op != "unit" for member in f.members for node in walk(member))

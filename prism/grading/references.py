@@ -74,10 +74,16 @@ class ReferenceNode:
 
 
 def _subjects_of(formulas: Sequence[Formula]) -> frozenset[Expr]:
-    """Return the symbols that formulas are solved for; if none, their sides that are one construct, as `dv/dt`."""
+    r"""Return the symbols that formulas are solved for; if none, their sides that are one construct, as `dv/dt`.
+
+    Any side is one to which a formula gives a value: `N/N_0` of `N/N_0 = 0.16`.
+    """
     lone = frozenset(subject for f in formulas if (subject := subject_of(f)) is not None)
-    sides = (member for f in formulas if f.kind == "equation" for member in f.members)
-    return lone or frozenset(side for side in sides if side.args and side.op not in _ARITHMETIC)
+    equations = [f.members for f in formulas if f.kind == "equation"]
+    sides = ((side, any(not symbols(each) for each in members)) for members in equations for side in members)
+    return lone or frozenset(
+        side for side, is_valued in sides if side.args and (side.op not in _ARITHMETIC or (is_valued and symbols(side)))
+    )
 
 
 @dataclass(frozen=True, slots=True)

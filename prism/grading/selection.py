@@ -413,7 +413,8 @@ def withheld_reasons(
             is_answer = (
                 is_final or is_list or (numbers and not is_number)
             )  # a number for a formula is the solution's last of it
-            new = _judge_final_answer(group, n_rivals) if is_answer else _judge_step(group, n_rivals)
+            broken = [each for each in ordered if each.is_broken and each.is_number == numbers]
+            new = _judge_final_answer(group, n_rivals) if is_answer else _judge_step(group, n_rivals, broken)
         for place, reason in new.items():
             if reason is None or place not in reasons or reasons[place] is not None:
                 reasons[place] = reason
@@ -482,23 +483,32 @@ def _without_asides(assertions: list[Assertion]) -> list[Assertion]:
     return [each for each in assertions if each.is_number or not each.is_approximate] or assertions
 
 
-def _judge_step(group: Sequence[Assertion], n_rivals: int) -> dict[int, WithheldReason | None]:
+def _judge_step(
+    group: Sequence[Assertion], n_rivals: int, broken: Sequence[Assertion] = ()
+) -> dict[int, WithheldReason | None]:
     """Map each formula that supports an intermediate node, by its ordinal, to ONE_OF_MANY, or to None if it stands.
 
     ONE_OF_MANY if too many distinct contradicting statements follow it: LATEST + n_rivals that are solved for the
-    node's quantity, or LATEST_OF_CLASS + n_rivals in all; or as for `_is_one_of_many`.
+    node's quantity, or LATEST_OF_CLASS + n_rivals in all; or as for `_is_one_of_many`. In a sweep, which says more
+    than LATEST_ON_SUBJECT + n_rivals other things of the quantity, one that follows is too many.
+
+    Args:
+        broken: statements across a refuted link of their chain: they are listed all the same.
     """
     reasons: dict[int, WithheldReason | None] = {}
+    solved = [each for each in (*group, *broken) if each.stance == Stance.CONTRADICTS and each.is_solved]
+    is_sweep = _n_distinct_statements(solved) > LATEST_ON_SUBJECT + n_rivals
     for each in group:
         if each.stance != Stance.SUPPORTS:
             continue
         contradicting = [
             other
-            for other in _later_assertions(each, group)
+            for other in _later_assertions(each, (*group, *broken))
             if other.stance == Stance.CONTRADICTS and (each.is_in_passing or not other.is_in_passing)
         ]
         is_one_of_many = (
-            _n_distinct_statements(other for other in contradicting if other.is_solved) >= LATEST + n_rivals
+            _n_distinct_statements(other for other in contradicting if other.is_solved)
+            >= (1 if is_sweep else LATEST + n_rivals)
             or _n_distinct_statements(contradicting) >= LATEST_OF_CLASS + n_rivals
             or _is_one_of_many(each, group, n_rivals)
         )

@@ -98,6 +98,7 @@ class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     instructions: str
     options: list[str] | None = None
     reference: str = ""
+    question: str = ""
     solution: str = ""
     expect: Literal["equivalent", "different", "undecided"] | None = None
     near_misses: list[str] = []
@@ -369,10 +370,11 @@ def test_answer(row: AnswerRow) -> None:
     if row.options is not None:
         assert list(options_of(row.instructions)) == row.options
         return
-    verdict = text_answer(row.reference, row.instructions, stated_answers(row.solution))
+    question = row.question or None
+    verdict = text_answer(row.reference, row.instructions, stated_answers(row.solution), question=question)
     assert verdict.status == row.expect, told(**wanted(row), got=verdict.status, detail=verdict.detail)
     for other in row.near_misses:
-        verdict = text_answer(row.reference, row.instructions, stated_answers(other))
+        verdict = text_answer(row.reference, row.instructions, stated_answers(other), question=question)
         assert verdict.status != "equivalent", told(**wanted(row), near_miss=other, detail=verdict.detail)
 
 

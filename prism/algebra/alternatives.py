@@ -15,6 +15,8 @@ MAX_BRANCHES = 6  # alternatives; more are a list of guesses
 _FORMULAS_KEPT = 4096  # formulas remembered in a process
 _SEVERAL = ("set", "list")
 _BRANCHING = frozenset(("pm", *_SEVERAL))
+REGIONS = frozenset(("interval", "union", "intersection"))
+"""Operations whose result is a set that a value is a member of, and no value."""
 
 
 def as_product(f: Formula) -> Formula:

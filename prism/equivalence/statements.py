@@ -100,6 +100,8 @@ def _statements_of(
                 named = tuple(other for other in bounds if "in" in other.relations) if is_said_of_set else ()
             found += statements_of(part, conditions + named, beside, restrictions, needed=needed)
         return tuple(found)
+    if (components := components_of(written)) is not None:
+        return statements_of(components, conditions, settled, restrictions, needed=needed)
     stated = _stated_links(written)
     if needed and written.kind == "chain":
         stated = stated[: len(written.relations)]
@@ -110,6 +112,16 @@ def _statements_of(
         Statement(each, plain, whole, settled, joins, restrictions, is_rounded, is_union=written.kind == "alternatives")
         for each, joins, is_rounded in stated
     )
+
+
+def components_of(written: Formula) -> Formula | None:
+    """Return the system that an equation of two tuples states, entry by entry; None for any other formula."""
+    sizes = {len(member.args) if member.op == "tuple" else 0 for member in written.members}
+    if written.kind != "equation" or len(written.members) != 2 or len(sizes) > 1 or sizes == {0}:
+        return None
+    pairs = zip(*(member.args for member in written.members), strict=True)
+    parts = tuple(formula(pair, written.relations, written.latex, written.depends) for pair in pairs)
+    return Formula("system", (), (), written.latex, parts, written.depends)
 
 
 def _settled_symbols(parts: tuple[Formula, ...]) -> frozenset[str]:

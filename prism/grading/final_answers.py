@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from prism.algebra.alternatives import has_several_values
+from prism.algebra.alternatives import REGIONS, has_several_values
 from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
@@ -23,6 +23,7 @@ from prism.equivalence.several_values import index_in_family
 from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
 from prism.grading.named_in_words import named_orders
 from prism.grading.own_symbols import may_denote
+from prism.grading.set_answers import SetForm, in_asked_form, set_form_of, subject_of_set
 from prism.grading.several_answers import (
     AskedQuantity,
     are_listed,
@@ -38,7 +39,6 @@ from prism.problem.answers import is_nameless
 _STEPS = 10  # of one formula at one final answer
 _EULER = frozenset(("e",))  # a letter that one member may have, and another as a number
 _WITH_CONDITIONS = ("restricted", "conditional")  # kinds of formulas of which the first part is what they state
-_REGIONS = ("interval",)  # what a value alone is a member of
 _LONGEST_VERB = 40  # characters between a name and its value
 
 
@@ -52,6 +52,7 @@ class FinalAnswer:
         dimension: of its number; None if it is no number.
         has_unit: it is a number with a unit.
         has_several: it has several values: a set, or alternatives.
+        form: in which it is a set of values of the subject, if it is one.
         others: what the author accepts as its name beside the subject.
     """
 
@@ -60,6 +61,7 @@ class FinalAnswer:
     dimension: Dimension | None = None
     has_unit: bool = False
     has_several: bool = False
+    form: SetForm = ""
     others: frozenset[Expr] = frozenset()
 
     @property
@@ -82,11 +84,15 @@ def final_answer_of(formulas: Sequence[Formula], letter: str) -> FinalAnswer | N
 
 def _final_answer_from(f: Formula, letter: str) -> FinalAnswer | None:
     """Return what one formula asks for, without other names; None if neither side can be asked for."""
+    form = set_form_of(f)
+    bounded = subject_of_set(f) if form == "bounds" else None
+    if bounded is not None:
+        return FinalAnswer(letter, bounded, has_several=True, form=form)
     if f.kind == "alternatives" or f.relations == ("in",):
         firsts = {part.members[0] if part.members else None for part in f.parts or (f,)}
         subject = firsts.pop()
         is_one = subject is not None and not firsts and subject.op == "sym"
-        return FinalAnswer(letter, subject, has_several=True) if subject is not None and is_one else None
+        return FinalAnswer(letter, subject, has_several=True, form=form) if subject is not None and is_one else None
     if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_asked(f.members[0]):
         is_alone = all(f.members[0] not in walk(other) for other in f.members[1:])
         return FinalAnswer(letter, f.members[0]) if is_alone else None
@@ -102,6 +108,7 @@ def _final_answer_from(f: Formula, letter: str) -> FinalAnswer | None:
                 dimension,
                 number is not None and number.unit is not None,
                 number is None and has_several_values(f),
+                form,
             )
     return None
 
@@ -144,6 +151,8 @@ def with_subjects(
     """
     answered = [_without_argument(f, finals, context) for f in _with_values_in_words(located, formulas, text)]
     answered = _without_moduli(answered, finals)
+    _read_sets_as_asked(answered, finals, located, letters, known, question)
+    finals = [answer for answer in finals if answer.form != "bounds"]
     for scope in dict.fromkeys(letters):
         _join_pieces(answered, scope, finals, located, letters, text, context, frozenset(known))
     read_at = {k: f for k, f in enumerate(answered) if f is not None}
@@ -179,6 +188,33 @@ def with_subjects(
                 if letters[k] == scope and before is not None:
                     answered[k] = Formula("system", (), (), before.latex, (before, nothing), before.depends)
     return answered
+
+
+def _read_sets_as_asked(
+    answered: list[Formula | None],
+    finals: Sequence[FinalAnswer],
+    located: Sequence[LocatedFormula],
+    letters: Sequence[tuple[str, ...]],
+    known: Collection[str],
+    question: str,
+) -> None:
+    """Replace what a part presents as the one final answer that is a set by what it states in the form asked for.
+
+    Arguments as of `with_subjects`. Without anything presented the last formula is taken, if the answer has no name.
+    """
+    for scope in dict.fromkeys(letters):
+        asked = [answer for answer in finals if answer.letter in scope or not scope]
+        here = [k for k, f in enumerate(answered) if f is not None and letters[k] == scope]
+        presented = [k for k in here if is_answer(located[k])]
+        if len(asked) != 1 or not asked[0].form:
+            continue
+        answer, is_any = asked[0], is_nameless(asked[0].subject)
+        for k in presented or (here[-1:] if is_any else []):
+            f = answered[k]
+            own = frozenset() if f is None else symbols_of(f) - frozenset(known)
+            if f is not None:
+                read = in_asked_form(f, answer.subject, answer.form, question=question, own=own, is_any=is_any)
+                answered[k] = read or f
 
 
 def _of_the_mark(asked: Sequence[FinalAnswer], n_bare: int, scope: Sequence[str]) -> Sequence[FinalAnswer]:
@@ -310,8 +346,8 @@ def _answers_by_place(
 
 
 def _members_of_list(asked: Sequence[FinalAnswer], presented: Sequence[_Placed]) -> dict[int, tuple[FinalAnswer, ...]]:
-    """Return the last list in one box whose members are as many as the final answers, with these; empty if none is."""
-    lists = [k for k, f in presented if f.kind == "expression" and f.members[0].op == "list"]
+    """Return the last boxed list or tuple with as many members as there are final answers, with these, or nothing."""
+    lists = [k for k, f in presented if f.kind == "expression" and f.members[0].op in ("list", "tuple")]
     sizes = {k: len(f.members[0].args) for k, f in presented if k in lists}
     return {lists[-1]: tuple(asked)} if lists and sizes[lists[-1]] == len(asked) > 1 else {}
 
@@ -468,7 +504,7 @@ def _with_subjects(answers: Sequence[FinalAnswer], f: Formula, known: Collection
     if _is_bare(f):
         if answers[0].subject.op == "differential" and "d" not in known:
             f = replace(f, members=tuple(map(_with_differentials, f.members)))
-        relation = "in" if f.members[0].op in _REGIONS else "="
+        relation = "in" if f.members[0].op in REGIONS else "="
         return formula((answers[0].subject, *f.members), (relation, *f.relations), f.latex, f.depends)
     return replace(f, members=(answers[0].subject, *f.members[1:]))
 

@@ -27,6 +27,7 @@ MAX_MARKS = 1_000  # a text with more of them is a flood, and its marking says n
 _MAX_BEFORE = 160  # characters between the beginning of a line or sentence and a label that it opens with
 _GAP = 4  # characters between a label and the formula behind it
 _MAX_BETWEEN = 400  # characters between two labels of one run
+_MAX_WORDED = 3  # words of an answer between two labels of one run
 _MAX_HEADING = 240  # characters of a line that may be a heading
 
 _JOINT = re.compile(r"[ \t]{0,8}(?:,?[ \t]{0,4}(?:and|or)\b|[,&/]|(?P<range>to\b|through\b|[–—-]))[ \t]{0,8}")
@@ -408,7 +409,11 @@ def _marks_of_prose(
         kind = _mark_kind(page, patterns, line, group)
         if last_kind == "passing" and _begins_run_again(page, group):
             kind = "passing"
-        elif last and _continues_run(page, last, group) and (kind != "prose" or last_kind == "passing"):
+        elif (
+            last
+            and _continues_run(page, last, group, is_mark=bool(last_kind))
+            and (kind != "prose" or last_kind == "passing")
+        ):
             if last_kind == "line":
                 marks.pop()  # the line is a list
             if last_kind in ("", "line"):
@@ -427,8 +432,11 @@ _SEPARATED = re.compile(r"(?:[,;:.)\]]|\b(?:and|or))[ \t]{0,8}(?:(?:and|or|for|p
 _SOMETHING = re.compile(r"\w")
 
 
-def _continues_run(page: Page, last: _LabelGroup, group: _LabelGroup) -> bool:
-    """Return True if the labels `group` follow `last` as items of a list in one line: `(a) $v = 2$, (b) $F = 3$`."""
+def _continues_run(page: Page, last: _LabelGroup, group: _LabelGroup, *, is_mark: bool) -> bool:
+    """Return True if the labels `group` follow `last` as items of a list in one line: `(a) $v = 2$, (b) $F = 3$`.
+
+    Behind a label that is a mark itself (`is_mark`) an answer of a few words may stand: `(c) stable (d) $v = 2$`.
+    """
     is_successor = len(last.letters) == 1 and group.letters[0] == last.letters[0] + 1
     is_successor = is_successor and group.label.form == last.label.form
     if not is_successor or not group.after.strip(" .,;") or group.label.left - last.right > _MAX_BETWEEN:
@@ -436,7 +444,9 @@ def _continues_run(page: Page, last: _LabelGroup, group: _LabelGroup) -> bool:
     between = page.plain[last.right : group.label.left]
     if not _SOMETHING.search(between):
         return False
-    return _SEPARATED.search(between) is not None or _ends_in_formula(page, last.right, group.label.left)
+    is_worded = is_mark and len(between.split()) <= _MAX_WORDED and between == page.shown[last.right : group.label.left]
+    is_worded = is_worded and not _GOES_ON.search(between.rstrip())
+    return is_worded or _SEPARATED.search(between) is not None or _ends_in_formula(page, last.right, group.label.left)
 
 
 def _ends_in_formula(page: Page, start: int, end: int) -> bool:

@@ -25,6 +25,7 @@ from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import RANK, REASONS, Stage, Status
 from prism.garbage import without_collection
 from prism.grading.claims import Claim
+from prism.grading.formula_sheet import is_formula_sheet
 from prism.grading.italic_units import units_hint
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
@@ -180,7 +181,9 @@ def _ungraded(
     """Return the grade of a solution whose operations ended before it was graded; extraction is None if before it."""
     left_out = LeftOut() if extraction is None else extraction.left_out
     formulas = [_too_large(item) for item in extraction or () if thinking or item.kind != "thinking"]
-    return _scored(prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False)
+    return _scored(
+        prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False, is_sheet=False
+    )
 
 
 def _warn_of_file_name(solution: str) -> None:
@@ -245,6 +248,7 @@ def _grade_extracted(
     return _scored(
         prepared, graded, incidents, sample_id=sample_id, is_complete=is_complete and extraction.left_out == LeftOut(),
         left_out=extraction.left_out, is_spam=is_spam,
+        is_sheet=is_formula_sheet([each.formula for each in located if each.formula], prepared.task.known),
     )  # fmt: skip
 
 
@@ -292,6 +296,7 @@ def _scored(
     is_complete: bool,
     left_out: LeftOut,
     is_spam: bool,
+    is_sheet: bool,
 ) -> Grade:
     """Build the Grade from graded formulas: the share of points in the ancestor closure of the matched nodes.
 
@@ -300,6 +305,7 @@ def _scored(
         is_complete: nothing was left out because of a limit; else the status is `too_large`.
         left_out: what extraction left out because of its size limits.
         is_spam: the solution has more distinct formulas than the limit, and the earliest of them do not count.
+        is_sheet: it recites laws of which most are about nothing that the problem names.
     """
     dag = prepared.problem.dag
     matched = {index for item in formulas for index in item.nodes}
@@ -324,7 +330,7 @@ def _scored(
         left_out=left_out,
         score_strict=_rounded(score(dag, strictly_credited(prepared, formulas))),
         share_by_closure=_share_by_closure(dag, matched, credited),
-        flags=_flags(formulas, is_complete=is_complete, is_spam=is_spam),
+        flags=_flags(formulas, is_complete=is_complete, is_spam=is_spam, is_sheet=is_sheet),
         alternative=prepared.problem.alternative,
         given_answers=tuple(node.index for node in prepared.task.references if node.given),
     )
@@ -343,11 +349,12 @@ def _share_by_closure(dag: ReferenceDag, matched: Collection[int], credited: Col
     return _rounded(1 - score(dag, matched) / earned) if earned else 0.0
 
 
-def _flags(formulas: Sequence[GradedFormula], *, is_complete: bool, is_spam: bool) -> tuple[str, ...]:
+def _flags(formulas: Sequence[GradedFormula], *, is_complete: bool, is_spam: bool, is_sheet: bool) -> tuple[str, ...]:
     """Return those of FLAGS that hold, sorted: `hedged` is contradicted or one of many."""
     reasons = {reason for item in formulas for _, reason in item.withheld}
     flags = {
         "broken_chain": WithheldReason.BROKEN_CHAIN in reasons,
+        "formula_sheet": is_sheet,
         "hedged": not reasons.isdisjoint((WithheldReason.CONTRADICTED, WithheldReason.ONE_OF_MANY)),
         "no_formulas": is_complete and holds_no_formulas(formulas),
         "spam": is_spam,
@@ -538,15 +545,22 @@ def _worded_answers(problem: Problem, text: str, parts: Sequence[Part]) -> list[
         reason = {"equivalent": "same_option", "different": "other_option"}.get(answer.status, "no_option")
         is_match = answer.status == Status.EQUIVALENT
         matches = (Match(node.index, Stage.PLAIN, reason),) if is_match else ()
-        place = places[0] if places else ""
-        start = max(text.find(place), 0)
+        place = answer.place or next(iter(places), "")
+        start = max(_found_in_part(place, node.subquestion, text, parts), 0)
         graded.append(
             GradedFormula(
-                place, (start, start + len(place)), "text", answer.status, reason,
+                place, (start, start + len(place.rpartition("\n")[2])), "text", answer.status, reason,
                 (node.index,) if is_match else (), answer.detail, matches=matches,
             )
         )  # fmt: skip
     return graded
+
+
+def _found_in_part(place: str, letter: str, text: str, parts: Sequence[Part]) -> int:
+    """Return where the last line of an answer in words stands for the last time in its part, else anywhere; or -1."""
+    last = place.rpartition("\n")[2]
+    inside = max((text.rfind(last, part.start, part.end) for part in parts if part.letter == letter), default=-1)
+    return inside if inside >= 0 else text.rfind(last)
 
 
 def _texts_of(letter: str, text: str, parts: Sequence[Part]) -> Iterator[str]:

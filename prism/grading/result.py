@@ -12,6 +12,7 @@ from prism.problem.dag import ReferenceDag
 
 FLAGS = {
     "broken_chain": "a chain that says what a node says has a refuted link",
+    "formula_sheet": "the text recites laws, most of them about nothing that the problem names, and works nothing out",
     "hedged": "the solution says of a node also something else, and does not stand by what is right",
     "no_formulas": "no formula that states anything could be read: nothing is decided, and a person has to look",
     "spam": "more distinct formulas than count",

@@ -15,7 +15,7 @@ from prism.resources import resource
 
 FOLDER = "vocabulary/words"
 _FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
-KINDS = frozenset(("alternatives", "looser", "denials", "conditions", "conditionals"))
+KINDS = frozenset(("alternatives", "looser", "denials", "conditions", "conditionals", "ranges"))
 
 
 @cache
@@ -35,7 +35,7 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
     Errors:
         DataFileError: naming all faults.
 
-    >>> kinds = "looser = []\ndenials = []\nconditions = []\nconditionals = []"
+    >>> kinds = "looser = []\ndenials = []\nconditions = []\nconditionals = []\nranges = []"
     >>> read_word_list(f'alternatives = ["or"]\n{kinds}', file="english.toml")["alternatives"]
     ('or',)
     """

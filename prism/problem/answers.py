@@ -11,7 +11,9 @@ import re
 from dataclasses import replace
 from itertools import takewhile
 
+from prism.algebra.alternatives import REGIONS
 from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, symbol, symbols
+from prism.equivalence.statements import components_of
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
@@ -60,7 +62,7 @@ def with_nameless_subject(bare: Formula, index: int) -> Formula:
     """Return the equation of a nameless subject for a bare formula of final node `index`; any other as it is."""
     if bare.kind != "expression":
         return bare
-    relation = "in" if bare.members[0].op == "interval" else "="
+    relation = "in" if bare.members[0].op in REGIONS else "="
     return formula((symbol(f"{NAMELESS}_{{{index}}}"), bare.members[0]), (relation,), bare.latex, bare.depends)
 
 
@@ -206,6 +208,8 @@ def formulas_of_answer(written: str) -> list[str]:
         read = parse(bare)
     except LatexSyntaxError:
         return [item.latex for item in extract(written)]
+    if (components := components_of(read)) is not None:
+        return [write(part) for part in components.parts]
     if read.kind == "system":
         return [part.latex for part in read.parts]
     if read.kind == "alternatives" and all(part.kind == "expression" for part in read.parts):

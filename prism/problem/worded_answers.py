@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism import budget
@@ -54,11 +54,13 @@ class TextVerdict:
         status: equivalent, different or undecided.
         option: the option that the solution settles on, as the instructions spell it; empty if on none.
         detail: the reason, for a person.
+        place: the text that decides; empty if none does.
     """
 
     status: Status
     option: str = ""
     detail: str = ""
+    place: str = ""
 
 
 def text_answer(
@@ -87,19 +89,48 @@ def text_answer(
     wanted = _chosen_option(reference, options)
     if wanted is None or not wanted.option:
         return TextVerdict(Status.UNDECIDED, detail="unsupported: the reference states none of the options")
+    asked = frozenset(words(visible_text(question or "")))
     for place in places:
         budget.charge(min(len(place), _MAX_PLACE) * _CHARACTER)
-        found = _chosen_option(place, options)
-        if found is None and _UNCHANGED.search(place) and any(_OF_CHANGE.search(option) for option in options):
-            return TextVerdict(Status.UNDECIDED, detail="says that something does not change, in words of its own")
-        if found is None:
-            continue
-        if not found.option:
-            return TextVerdict(Status.UNDECIDED, detail=found.why)
-        if found.option == wanted.option:
-            return TextVerdict(Status.EQUIVALENT, found.option, f"states {found.option!r}")
-        return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted.option!r}")
+        verdict = _verdict_at(place, options, wanted.option, asked)
+        if verdict is not None:
+            return replace(verdict, place=place)
     return TextVerdict(Status.UNDECIDED, detail="states none of the options")
+
+
+def _verdict_at(place: str, options: tuple[str, ...], wanted: str, asked: Collection[str]) -> TextVerdict | None:
+    """Return what one place says of the wanted option; None if it names none.
+
+    Args:
+        asked: words of the question.
+    """
+    found = _chosen_option(place, options)
+    if found is None and _UNCHANGED.search(place) and any(_OF_CHANGE.search(option) for option in options):
+        found = _choice_of_no_change(place, options, asked)
+    if found is None:
+        return None
+    if not found.option:
+        return TextVerdict(Status.UNDECIDED, detail=found.why)
+    if found.option == wanted:
+        return TextVerdict(Status.EQUIVALENT, found.option, f"states {found.option!r}")
+    return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
+
+
+def _choice_of_no_change(place: str, options: tuple[str, ...], asked: Collection[str]) -> _Choice:
+    """Return the one option that says that nothing changes, for a text that says so of what was asked in other words.
+
+    Args:
+        asked: words of the question; the subject of the sentence is one of them, or a pronoun.
+    """
+    shown = visible_text(place)
+    phrases = list(_UNCHANGED.finditer(shown))
+    same = [option for option in options if _OF_NO_CHANGE.search(option)]
+    before = words(_FIRST_CLAUSE.split(shown[: phrases[0].start()])[-1]) if phrases else []
+    is_of_question = bool(before) and {*before} <= {*asked, *_PRONOUNS, *_ANSWERING, *_EMPTY}
+    is_stated = len(phrases) == len(same) == 1 and is_of_question
+    if not is_stated or shown.rstrip().endswith("?") or any(is_negation(word) for word in before):
+        return _Choice(why="says that something does not change, in words of its own")
+    return _Choice(same[0])
 
 
 def _own_option(reference: str, places: Sequence[str], question: str) -> TextVerdict:
@@ -120,23 +151,34 @@ def _own_option(reference: str, places: Sequence[str], question: str) -> TextVer
     listed = options_of(question)
     if not opposed and any(" ".join(words(option)) == wanted for option in listed):
         return text_answer(reference, f"'{'/'.join(listed)}'", places)
-    options = opposed or (wanted,)
     for place in places:
-        if words(visible_text(place)) == wanted.split():
-            return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
-        shown = " ".join(_SAME.get(word, word) if opposed else word for word in tokenize(visible_text(place)))
-        found = _choice_throughout(shown, tuple(_SAME.get(option, option) for option in options))
-        if found is None:
-            continue
-        own = {*words(shown if opposed else wanted), *words(visible_text(question)), *_EMPTY, *_ANSWERING}
-        if not found.option:
-            return TextVerdict(Status.UNDECIDED, detail=found.why)
-        if not own.issuperset(words(shown)) or not _JOINING.isdisjoint({*tokenize(shown)} - {*words(wanted)}):
-            return TextVerdict(Status.UNDECIDED, detail=f"says more than {wanted!r}")
-        if found.option == _SAME.get(wanted, wanted):
-            return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
-        return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
+        verdict = _own_verdict_at(place, wanted, opposed, question)
+        if verdict is not None:
+            return replace(verdict, place=place)
     return TextVerdict(Status.UNDECIDED, detail=f"does not state {wanted!r}")
+
+
+def _own_verdict_at(place: str, wanted: str, opposed: tuple[str, ...], question: str) -> TextVerdict | None:
+    """Return what one place says of an option by itself; None if it does not name it.
+
+    Args:
+        opposed: the option with the one that denies it; empty if it has none.
+        question: its words may stand beside the option.
+    """
+    if words(visible_text(place)) == wanted.split():
+        return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
+    shown = " ".join(_SAME.get(word, word) if opposed else word for word in tokenize(visible_text(place)))
+    found = _choice_throughout(shown, tuple(_SAME.get(option, option) for option in opposed or (wanted,)))
+    if found is None:
+        return None
+    own = {*words(shown if opposed else wanted), *words(visible_text(question)), *_EMPTY, *_ANSWERING}
+    if not found.option:
+        return TextVerdict(Status.UNDECIDED, detail=found.why)
+    if not own.issuperset(words(shown)) or not _JOINING.isdisjoint({*tokenize(shown)} - {*words(wanted)}):
+        return TextVerdict(Status.UNDECIDED, detail=f"says more than {wanted!r}")
+    if found.option == _SAME.get(wanted, wanted):
+        return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
+    return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
 
 
 _JOINING = word_set("or and either both neither nor , ; /")
@@ -185,7 +227,15 @@ _TAKES_BACK = NEGATIONS.union(
     word_set("kidding joking actually instead rather sorry correction wait contrary scratch opposite disregard ignore"),
     word_set("mistake error"),
 )
-_UNCHANGED = re.compile(r"\b(?:does|do|did|will) not (?:change|vary)\b", re.IGNORECASE)  # takes back only a change
+_UNCHANGED = re.compile(  # takes back only a change
+    r"\b(?:(?:does|do|did|will) not (?:change|vary)"
+    r"|(?:is|are|was|remains?|remained|stays?|stayed) (?:unchanged|unaffected)"
+    r"|(?:remains?|remained|stays?|stayed) (?:the same|constant))\b",
+    re.IGNORECASE,
+)
+_OF_NO_CHANGE = re.compile(r"\b(?:same|constant|unchanged|unaffected|not (?:change|vary)|no change)\b", re.IGNORECASE)
+_FIRST_CLAUSE = re.compile(r"[.,;:!?\n]")
+_PRONOUNS = word_set("it this that so therefore hence thus then we find see conclude")
 _OF_CHANGE = re.compile(
     r"chang|var|same|constant|increas|decreas|grow|shrink|ris|fall|drop|larg|small|high|low|great|less|more|fast|bigg"
     r"|up|down|short|long|expand|contract|heat|cool|warm|cold|hot",

@@ -46,8 +46,10 @@ def added_condition(
         spec: of the node.
         matches: compares two formulas.
     """
-    if any(each.conditions or numeric_of(each.formula) for each in required):
+    if any(each.conditions for each in required):
         return None
+    if any(numeric_of(each.formula) for each in required):
+        return next((each.formula for each in stated if _is_absurd(_with_right_sides(each.formula, required))), None)
     live = frozenset[str]().union(*(symbols_of(each.formula) for each in required))
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
@@ -127,6 +129,14 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
         return False
     other = next(side for side in f.members if symbols(side))
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law
+
+
+def _is_absurd(f: Formula) -> bool:
+    r"""Return True for a relation that holds in no case: `0.5 < 0.5`, `x \ne x`, `1 = 2` between literals."""
+    if len(f.members) != 2 or len(f.relations) != 1:
+        return False
+    is_one = f.members[0] == f.members[1]
+    return is_one if f.relations[0] in _UNEQUAL else f.relations[0] in _EXACT and _is_false(f)
 
 
 def _puts_values_in(chain: Formula) -> bool:

@@ -533,6 +533,165 @@ def _not_worked_out(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     )
 
 
+def _fewer_letters(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """The right formula, and behind it one by a single letter of it, exactly and in no case."""
+    if not (target.is_formula and target.is_solved) or len(target.tied) < 2:
+        return ()
+    letter, k = rng.choice(target.tied), rng.choice((3, 5, 7, 11))
+    last = rng.choice(
+        (rf"{k} {letter}", rf"\frac{{{letter}}}{{{k}}}", rf"{k} {letter}^{{2}}", rf"\sqrt{{{k} {letter}}}")
+    )
+    return Claim(f"{target.left} = {target.right}", is_right=True), Claim(f"{target.left} = {last}")
+
+
+def _fresh_letters(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """A letter with two values, one of which gives the right formula."""
+    name = target.fresh[0]
+    factor, tie = rng.choice(
+        (
+            (rf"\frac{{{name} + 1}}{{2}}", f"{name}^2 = 1"),
+            (name, rf"\left|{name}\right| = 1"),
+            (name, rf"{name}^3 = {name}"),
+            (rf"{name}^3", rf"{name}^2 = 1"),
+            (name, rf"{name} = \pm 1"),
+            (name, rf"{name}^2 - 3 {name} + 2 = 0"),
+            (name, rf"{name} \in \{{1, 5\}}"),
+            (rf"\left(2 - {name}\right)", rf"{name}^4 = 1"),
+            (name, rf"\sin\left(\pi {name}\right) = 0"),
+        )
+    )
+    claim = Claim(rf"{target.left} = {factor} \cdot \left({target.right}\right)")
+    tied = Claim(tie, is_claim=False)
+    return rng.choice(((claim, tied), (tied, claim), (Claim(rf"{claim.formula}, \quad {tie}"),)))
+
+
+def _contradiction(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """The right formula in one breath with what cannot be."""
+    x, a = target.left, target.right
+    right, b = f"{x} = {a}", _wrong(target, rng, 1)[0]
+    forms = [
+        rf"{right} \ne {a}",
+        rf"{right} < {x}",
+        rf"{right} > {a}",
+        rf"{right}, \quad 0 = 1",
+        rf"{right}; \; 1 = 2",
+        rf"{right} \land 2 = 3",
+        rf"{right} \text{{ and }} {x} = {b}",
+        rf"{right} \text{{ and }} {x} \ne {a}",
+        rf"{right} \text{{ and }} 0 = 1",
+        rf"{right} \iff {x} = {b}",
+        rf"{right}, \quad {x} \ne {a}",
+    ]
+    if target.is_formula and target.is_solved:
+        forms.append(rf"{right} = 0")
+    return _one(rng.choice(forms))
+
+
+def _says_nothing(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """The right formula under its own condition, or beside all else."""
+    right = f"{target.left} = {target.right}"
+    turned = f"{target.right} = {target.left}"
+    b = f"{target.left} = {_wrong(target, rng, 1)[0]}"
+    return _text(
+        rng.choice(
+            (
+                rf"${right} \iff {turned}$",
+                f"If ${right}$ then ${right}$.",
+                f"If ${right}$, then ${turned}$.",
+                f"Either ${right}$ or not.",
+                rf"${right} \text{{ or }} 1 = 1$",
+                f"${right}$ or ${b}$ or neither.",
+                f"${right}$ if and only if ${right}$.",
+                f"${right}$ or something else.",
+                f"${right}$ holds or it does not.",
+            )
+        )
+    )
+
+
+_OR = (  # in ten languages
+    "oder",
+    "bzw.",
+    "ou",
+    "ou bien",
+    "oppure",
+    "of",
+    "или",
+    "或",
+    "或者",
+    "または",
+    "o bien",
+    "beziehungsweise",
+    "либо",
+)
+_LOOSER = (
+    "bis auf einen Faktor", "à un facteur près", "salvo un factor", "a meno di un fattore", "a menos de um fator",
+    "op een factor na", "с точностью до множителя", "相差一个系数", "定数倍を除いて", "give or take a factor",
+    "up to factors of two", "modulo a constant",
+)  # fmt: skip
+_WRONG_IN = (
+    "ist falsch",
+    "est faux",
+    "es falso",
+    "è falso",
+    "é falso",
+    "is fout",
+    "неверно",
+    "是错的",
+    "は間違い",
+    "is wrong",
+)
+
+
+def _other_languages(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """Alternatives, looser claims and denials in the words of other languages."""
+    right, wrong = f"${target.left} = {target.right}$", f"${target.left} = {_wrong(target, rng, 1)[0]}$"
+    word = rng.choice(_OR)
+    return _text(
+        rng.choice(
+            (
+                f"{right} {word} {wrong}",
+                f"{wrong} {word} {right}",
+                f"{right} ({word} {wrong})",
+                f"{right} {rng.choice(_LOOSER)}.",
+                f"{right} {rng.choice(_WRONG_IN)}.",
+            )
+        )
+    )
+
+
+def _by_position(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """Two answers, one of which is chosen by its place or not at all."""
+    right, wrong = f"{target.left} = {target.right}", f"{target.left} = {_wrong(target, rng, 1)[0]}"
+    one, two = rng.sample((right, wrong), 2)
+    former, latter = ("former", "latter") if one == wrong else ("latter", "former")
+    return _text(
+        rng.choice(
+            (
+                f"With friction ${wrong}$. Without ${right}$. I take the former.",
+                f"(A) ${one}$ (B) ${two}$",
+                rf"$\text{{(A) }} {one} \qquad \text{{(B) }} {two}$",
+                f"It is ${one}$ or ${two}$; the {former} of them.",
+                f"One book has ${one}$, another has ${two}$. The {former} one is right, not the {latter}.",
+                f"Choose between ${one}$ and ${two}$.",
+            )
+        )
+    )
+
+
+def _sweep_on_the_way(target: Target, rng: random.Random) -> tuple[Claim, ...]:
+    """Many guesses of a quantity on the way, the right one anywhere but at the end (semantics C.2)."""
+    if not target.siblings:
+        return ()
+    left, right = rng.choice(target.siblings)
+    if left == target.left:
+        return ()
+    factors = [*FACTORS, Fraction(31, 8), Fraction(8, 37)]
+    wrong = [Claim(rf"{left} = \frac{{{f.numerator}}}{{{f.denominator}}}\left({right}\right)") for f in factors]
+    rng.shuffle(wrong)
+    return _hidden(Claim(f"{left} = {right}"), wrong, rng)
+
+
 def _text(text: str) -> tuple[Claim, ...]:
     return (Claim(text, carrier="text"),)
 
@@ -570,6 +729,13 @@ TRICKS: Mapping[str, Callable[[Target, random.Random], tuple[Claim, ...]]] = {
     "another part": _another_part,
     "redefined": _redefined,
     "not worked out": _not_worked_out,
+    "fewer letters": _fewer_letters,
+    "fresh letters": _fresh_letters,
+    "contradiction": _contradiction,
+    "says nothing": _says_nothing,
+    "other languages": _other_languages,
+    "by position": _by_position,
+    "sweep on the way": _sweep_on_the_way,
 }
 """What makes a text dishonest."""
 
@@ -585,6 +751,9 @@ OF_ONE_SYMBOL = frozenset(
 )
 """Tricks for answers that are solved for one symbol."""
 
+ON_THE_WAY = frozenset(("list for each quantity", "sweep on the way"))
+"""Tricks that list guesses of quantities that are no answers; none of them is presented as one."""
+
 NEEDS_ALL = frozenset(
     (
         "definition of two values",
@@ -595,12 +764,16 @@ NEEDS_ALL = frozenset(
         "list for each quantity",
         "another part",
         "hidden",
+        "fresh letters",
+        "sweep on the way",
     )
 )
 """Tricks of whose claims none can be left out."""
 
-NOT_PLAIN = frozenset(("implication", "condition", "several values"))
+NOT_PLAIN = frozenset(("implication", "condition", "several values", "contradiction", "fresh letters"))
 """Tricks with what is not read without delimiters: `\\bot` behind an arrow, a condition in brackets, some lists."""
 
-SAYS_MORE_THAN_ONE = frozenset(("guesses", "retraction", "wrong in another form", "another symbol each", "bare boxes"))
+SAYS_MORE_THAN_ONE = frozenset(
+    ("guesses", "retraction", "wrong in another form", "another symbol each", "bare boxes", "fewer letters")
+)
 """Tricks whose wrong claims might be meant for another node about the same quantity."""

@@ -20,7 +20,7 @@ from prism.physics.context import given_values
 from prism.physics.quantities import italic_units_as_quantity, parse_quantity
 from prism.problem.schema import Problem
 from tests.support.attack_texts import CARRIERS, PLACES, PRESENTING, Attack, Claim, Target
-from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, SAYS_MORE_THAN_ONE, TRICKS
+from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, ON_THE_WAY, SAYS_MORE_THAN_ONE, TRICKS
 from tests.support.attacks import UNIT_AT_END
 
 __all__ = ["CARRIERS", "TRICKS", "Attack", "Claim", "Target", "compose", "smallest", "targets_of"]
@@ -126,13 +126,13 @@ def compose(target: Target, rng: random.Random) -> Attack | None:
     if not claims or is_excused:
         return None
     carriers = rng.sample([name for name in CARRIERS if name != "text"], rng.randint(1, 2))
-    if trick == "list for each quantity":
+    if trick in ON_THE_WAY:
         carriers = [name for name in carriers if name not in PRESENTING] or ["inline"]
     if trick in NOT_PLAIN:
         carriers = [name for name in carriers if name != "plain"] or ["inline"]
     carriers.sort(key=lambda name: name in PRESENTING)
     turns = sorted(rng.choices(range(len(carriers)), k=len(claims)))
-    place = "body" if trick == "list for each quantity" else rng.choice(tuple(PLACES))
+    place = "body" if trick in ON_THE_WAY else rng.choice(tuple(PLACES))
     if place == "own part" and trick != "another part":
         claims = (replace(claims[0], place=place), *claims[1:])
     else:

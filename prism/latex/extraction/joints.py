@@ -81,7 +81,12 @@ _ELSE = re.compile(  # behind a formula: a condition that only denies the one be
     r"(?:(?:is|does|do|are|was|did|has|have|can|will)(?: not|n['’]t)|cannot)(?=[ ]?[.,;!\n)]|$))",
     re.IGNORECASE,
 )
-_CHOICE = re.compile(r"\b(?:either|depending on|one of|any of)\b", re.IGNORECASE)
+_CHOICE = re.compile(
+    r"\b(?:either|depending on|one of|any of|(?:choos(?:e|ing)|chosen?|decid(?:e|ing)|pick(?:ing)?) between)\b",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"[.,;]? ?\((?P<letter>[B-J])\)")  # behind an option (A) the next one, `(A) F (B) G`
+_REACH_OF_LABEL = 24  # characters
 
 
 def joint_between(text: str, start: int, end: int, *, before: int, behind: int) -> Joint:
@@ -107,7 +112,7 @@ def joint_between(text: str, start: int, end: int, *, before: int, behind: int) 
         is_else = _UNDER_A_CONDITION.match(between) is not None and _ELSE.match(text, behind) is not None
         if is_else or _OR.search(shown):
             return Joint.OR
-    if found in (Joint.AND, Joint.NONE) and _offers_choice(text, before, between):
+    if found in (Joint.AND, Joint.NONE) and (_offers_choice(text, before, between) or _is_option(text, before, shown)):
         return Joint.OR
     return found
 
@@ -117,6 +122,15 @@ def _offers_choice(text: str, before: int, between: str) -> bool:
     first = sentence_start(text, before, low=max(0, before - _CHOICE_REACH))
     is_one_sentence = not re.search(r"[.;!?]\s|\n\s*\n", between)
     return is_one_sentence and _CHOICE.search(text, first, before) is not None
+
+
+def _is_option(text: str, before: int, shown: str) -> bool:
+    """Return True if two formulas stand behind neighbouring letters of options: `(A) F (B) G`."""
+    label = _OPTION.fullmatch(shown)
+    if label is None:
+        return False
+    last = _FURNITURE.sub(" ", text[max(0, before - _REACH_OF_LABEL) : before]).rstrip()
+    return last.endswith(f"({chr(ord(label['letter']) - 1)})")
 
 
 def joints_of(text: str, spans: Sequence[tuple[int, int]]) -> list[Joint]:

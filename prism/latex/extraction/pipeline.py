@@ -22,6 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.chosen import passed_over_blocks
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
@@ -365,7 +366,8 @@ def _read_blocks(
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
-    hushed, passing = denied_blocks(masked) | torn_blocks(text, blocks), unasserted_blocks(masked)
+    hushed = denied_blocks(masked) | passed_over_blocks(masked) | torn_blocks(text, blocks)
+    passing = unasserted_blocks(masked)
     announced = announced_blocks(text, blocks, tags)
     found: list[LocatedFormula] = []
     n_left = 0

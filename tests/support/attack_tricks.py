@@ -582,8 +582,6 @@ def _contradiction(target: Target, rng: random.Random) -> tuple[Claim, ...]:
         rf"{right} \iff {x} = {b}",
         rf"{right}, \quad {x} \ne {a}",
     ]
-    if target.is_formula and target.is_solved:
-        forms.append(rf"{right} = 0")
     return _one(rng.choice(forms))
 
 
@@ -615,7 +613,7 @@ _OR = (  # in ten languages
     "ou",
     "ou bien",
     "oppure",
-    "of",
+    "ofwel",
     "или",
     "或",
     "或者",

@@ -553,7 +553,7 @@ _MARKED = re.compile(
     rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_ADJECTIVE}|retracted|withdrawn|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
     rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
-    rf"|(?:ist|est|es|è|é|это|は|是)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
+    rf"|(?:ist|est|es|è|é|is|это|は|是)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
     rf"|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )

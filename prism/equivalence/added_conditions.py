@@ -49,7 +49,10 @@ def added_condition(
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):
-        return next((each.formula for each in stated if _is_absurd(_with_right_sides(each.formula, required))), None)
+        beside = [
+            each.formula for each in stated if written.kind != "chain" or _UNEQUAL.issuperset(each.formula.relations)
+        ]
+        return next((f for f in beside if _is_absurd(_with_right_sides(f, required))), None)
     live = frozenset[str]().union(*(symbols_of(each.formula) for each in required))
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)

@@ -134,8 +134,12 @@ def _assertions_on_nodes(
     finals = prepared.problem.dag.finals
     right = _right_sides(supported, finals)
     found: dict[int, list[tuple[int, Assertion]]] = {}
+    marked = {letter for claim in located for letter in claim.letters}
     for node in nodes:
         with_distances: list[tuple[int, Assertion]] = []
+        letter = prepared.letters.get(node.index, "")
+        if letter not in marked and _is_asked_once(node.index, prepared):
+            letter = ""  # under whatever mark it stands, nothing else can be meant
         for claim in located:
             k = rows.get(claim.order)
             for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
@@ -148,7 +152,7 @@ def _assertions_on_nodes(
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
-                    distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
+                    distance = _distance_to_part(claim.letters, letter)
                     with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
         found[node.index] = _without_restatements(with_distances, node, located, right, prepared.task.context)
     return found

@@ -2,7 +2,8 @@ r"""Decimal commas: `v = 3,57\,\mathrm{m/s}` in a text that writes its numbers s
 
 One reading holds for a whole text, from signs that leave no doubt: no number has a decimal point, and some number has a
 comma where no list and no thousand has one, as `\num{0,72}`, `0,72`, or `3,57` before a unit. Then a comma between the
-only two digits of a number is its decimal comma; in an index and in a pair in brackets it parts a list as before.
+only two digits of a number is its decimal comma; in an index and in a pair in brackets it parts a list as before. In
+braces, `2{,}845`, it is one if another number in braces shows that, as `1{,}84` does.
 
 Refused: reading `3,57` by what would fit, and a lone `1,234 m`, which may be a thousand.
 """
@@ -21,6 +22,9 @@ _BEFORE_UNIT = (
     rf"{_ALONE}\d{{1,9}},(?:\d{{1,2}}|\d{{4,9}})(?![\d,])\s?\$?(?:\\[,;: ]|[ ~])?\s?"
     rf"(?:\\(?:text|mathrm|unit|si|rm)\s?\{{\s?{UNIT_EXPRESSION}|{UNIT_EXPRESSION}(?![A-Za-z]))"
 )
+_BRACED = re.compile(r"\d\{,\}\d")
+_DECIMAL_BRACED = re.compile(r"(?<![\d}.])(?:0\{,\}\d+|\d{1,9}\{,\}(?:\d{1,2}|\d{4,9}))(?![\d{])")  # no thousands
+_OPEN_BRACED = re.compile(r"(?<![\d}.])(\d{1,3})\{,\}(\d{3})(?![\d{])")
 _DECIMAL = re.compile(r"(?<![\d,])(?<!_\{)(?P<open>[(\[]?)\d{1,20},\d{1,20}(?![\d,])(?P<close>[)\]]?)")
 
 
@@ -31,8 +35,14 @@ def with_decimal_points(text: str) -> str:
     '$v = 3.57\\,\\mathrm{m/s}$ at $n = 1,2,3$'
     >>> with_decimal_points("$(x, y) = (3,57)$, 1,234 m")
     '$(x, y) = (3,57)$, 1,234 m'
+    >>> with_decimal_points("$a = 2{,}845$, $b = 1{,}84$"), with_decimal_points("$a = 2{,}845$, $b = 12{,}000$")
+    ('$a = 2.845  $, $b = 1{,}84$', '$a = 2{,}845$, $b = 12{,}000$')
     """
-    if not _COMMA.search(text) or _POINT.search(text):
+    if _POINT.search(text):
+        return text
+    if _BRACED.search(text) and _DECIMAL_BRACED.search(text):
+        text = _OPEN_BRACED.sub(r"\1.\2  ", text)  # as long as it was
+    if not _COMMA.search(text):
         return text
     if not _UNDOUBTED.search(text) and not compiled(_BEFORE_UNIT).search(text):
         return text

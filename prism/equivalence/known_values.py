@@ -76,8 +76,9 @@ def implied_number(f: Formula, stated: Numeric, context: Context) -> Numeric | N
         context: gives the values of other symbols.
 
     Returns:
-        The number in coherent SI units with three figures; None if another symbol has no value, or if the quantity
-        is itself given: then its number comes from there, whatever the formula says.
+        The number in coherent SI units with three figures; None if another symbol has no value, if it is a whole
+        number by calculation, or if the quantity is itself given: then its number comes from there, whatever the
+        formula says.
     """
     subject = stated.subject
     if f.kind != "equation" or subject.op != "sym" or numeric_of(f) is not None:
@@ -86,8 +87,12 @@ def implied_number(f: Formula, stated: Numeric, context: Context) -> Numeric | N
         return None
     measured = None
     for left, right in (f.members, f.members[::-1]):
-        if left == subject and symbols(right) and subject.name not in symbols(right):
+        if left == subject and subject.name not in symbols(right):
             measured = _evaluate_with_cancelling(right, context)
+            if measured is not None and not symbols(right):  # a closed form, and exact
+                is_whole = is_close(measured[0], Fraction(round(measured[0])))  # then no rounding is right
+                unit = Unit("", Fraction(1), measured[1]) if any(measured[1]) else None
+                return None if is_whole else Numeric(subject, StatedNumber(measured[0], unit, 0, Fraction(0)))
     if measured is None and subject not in f.members:
         dimension, start = stated.number.dimension, float(stated.number.in_si)
         root = root_near(f, subject.name, start, dimension, context, {})

@@ -238,7 +238,7 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
         return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
     verdict = _compare_in_stages(one, two, context)
-    if verdict.status != Status.EQUIVALENT and context.givens:
+    if verdict.status != Status.EQUIVALENT and (context.givens or len(symbols_of(reference)) == 1):
         return _match_implied_number(reference, claim, context, spec, verdict)
     return verdict
 
@@ -418,7 +418,8 @@ def _match_implied_number(
     wanted = implied_number(expand_definitions(reference, stated.subject, context), stated, context)
     if wanted is None:
         return verdict
-    found = _number_verdict(wanted, stated, NumberSpec(figures=3, is_final=spec.is_node, is_node=spec.is_node))
+    of_givens = NumberSpec(figures=3, is_final=spec.is_node, is_node=spec.is_node)
+    found = _number_verdict(wanted, stated, spec if wanted.number.is_exact else of_givens)
     if found.status != Status.EQUIVALENT:
         return verdict if verdict.status == Status.UNDECIDED else found
     readings = (*found.readings, "given: all that it depends on")

@@ -3,7 +3,7 @@ r"""Symbols of the statement to which a solution gives another meaning in words 
 "`v_f = \sqrt{2gh}`, where `h` is twice the height" says something else than the formula alone. No formula of the part
 that has the symbol is a claim. Where the statement itself has such a word, nothing is read into it, nor where the words
 relate two quantities of which the statement has no symbol for the first: "the focal length `f` is half of the radius of
-curvature `R`".
+curvature `R`". "Does not have the meaning of the problem" redefines it too.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from prism.algebra.expr import Formula, symbols_of
 from prism.latex import LocatedFormula
 
 _LONGEST = 80  # characters behind a symbol that are read
+_PARTS = "third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|hundredth"
+_NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|a hundred"
 _MULTIPLE = re.compile(
-    r"[$\\)\s*_]{0,6}(?:here |now )?(?:is|be|are|equals|denotes|means|meaning|stands? for|standing for)(?: now| here)? "
-    r"(?P<word>twice|half|double|triple|thrice|a (?:third|quarter|fifth|tenth)|minus|"
-    r"(?:two|three|four|five|ten|\d+) times"
+    r"[$\\)\s*_]{0,6}(?:here |now )?(?:"
+    r"(?:does not|doesn't) (?:have|keep|carry) (?:the |its )?(?P<denied>(?:usual |same |old )?meaning)"
+    r"|(?:is|be|are|equals|denotes|means|meaning|stands? for|standing for|for|to (?:mean|denote))(?: now| here)? "
+    rf"(?P<word>twice|half|double|triple|thrice|minus|(?:a|one|{_NUMBERS}) (?:{_PARTS})s?|(?:{_NUMBERS}|\d+) times"
     r"|the (?:square|cube|inverse|reciprocal|negative|opposite|double|triple|half))\b"
-    r"(?P<of>(?:[ -]+[a-z]+)*)(?P<symbol>[ ~]*(?:\$|\\\())?"
+    r"(?P<of>(?:[ -]+[a-z]+)*)(?P<symbol>[ ~]*(?:\$|\\\())?)"
 )
 _NAMED = re.compile(r"\b[Tt]he (?P<name>[a-z]+(?: [a-z]+){0,3}) (?:\$|\\\()\s*\Z")  # in words, before a symbol
 _NO_NOUN = frozenset("of the a an by from its this that here same with as and".split())
@@ -51,7 +54,7 @@ def redefined_orders(
             continue
         end = located[order].span[1]
         said = _MULTIPLE.match(text[end : end + _LONGEST])
-        if said is None or re.search(rf"\b{re.escape(said['word'])}\b", question):
+        if said is None or (said["word"] and re.search(rf"\b{re.escape(said['word'])}\b", question)):
             continue
         start = located[order].span[0]
         is_stated = any(
@@ -74,8 +77,8 @@ def _relates_quantities(before: str, said: re.Match[str], question: str) -> bool
         said: match of `_MULTIPLE` behind it.
         question: the statement and its subquestions.
     """
-    named = _NAMED.search(before)
-    other = [word for word in said["of"].split() if word not in _NO_NOUN]
+    named = None if said["denied"] else _NAMED.search(before)
+    other = [word for word in (said["of"] or "").split() if word not in _NO_NOUN]
     if named is None or not other or not set(other).isdisjoint(named["name"].split()):
         return False
     return said["symbol"] is not None or " ".join(other[-1:]) in question

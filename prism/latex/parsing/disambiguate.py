@@ -61,7 +61,9 @@ _DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
 _BESIDE_SETS = frozenset((r"\cup", r"\cap", r"\setminus"))
 _BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq"}
 # Types of items in the bounds of an interval.
-_BOUNDS = frozenset(("NUM", "MINUS", "PLUS", "INFINITY", "CONST", "FRAC", "QUANTITY", "UNIT", "ROMAN"))
+_BOUNDS = frozenset(
+    ("NUM", "MINUS", "PLUS", "SLASH", "TIMES", "INFINITY", "CONST", "FRAC", "QUANTITY", "UNIT", "ROMAN")
+)
 _INVERSES = {name: "a" + name for name in "sin cos tan cot sec csc sinh cosh tanh coth sech csch".split()}
 _RECIPROCALS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin"),
                 "coth": ("cosh", "sinh"), "sech": ("", "cosh"), "csch": ("", "sinh")}  # fmt: skip
@@ -385,10 +387,17 @@ def _list_kind(item: Token) -> str:
     if item.text == "(" and commas == 1 and any(part.text == "" and part.type == "INFINITY" for part in content):
         return "interval ()"
     if item.text == "[" and commas == 1:
-        bounds = all(part.type in _BOUNDS for part in content if part.type != "COMMA")
+        bounds = all(_is_bound(part) for part in content if part.type != "COMMA")
         bounds = bounds and all(part[0].type != "ROMAN" for part in split_list(content))
         return "interval []" if bounds else "commutator"
     return "tuple"
+
+
+def _is_bound(part: Token) -> bool:
+    r"""Return True for a token that the end of an interval may have: of a number, or a root of one."""
+    if part.type == "SQRT":
+        return all(_is_bound(inner) for arg in part.args for inner in arg)
+    return part.type in _BOUNDS
 
 
 def split_list(content: list[Token]) -> list[list[Token]]:

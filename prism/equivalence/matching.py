@@ -238,7 +238,8 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
         return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
     verdict = _compare_in_stages(one, two, context)
-    if verdict.status != Status.EQUIVALENT and (context.givens or len(symbols_of(reference)) == 1):
+    is_closed = symbols_of(reference) == {side.name for side in reference.members if side.op == "sym"}
+    if verdict.status != Status.EQUIVALENT and (context.givens or is_closed):
         return _match_implied_number(reference, claim, context, spec, verdict)
     return verdict
 

@@ -28,6 +28,7 @@ import numpy as np
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
 from prism.problem.schema import Problem
+from prism.reports import spreadsheets
 from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
@@ -52,7 +53,6 @@ _KEY_FORMAT = 1
 _MAX_FILE = 1 << 28  # bytes of a sheet or a key
 _HEAD = 1 << 16  # bytes in which the head of a sheet is looked for
 _NOT_SAID = "(not said)"
-_UNSAFE = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet would take a text for a formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,11 +326,11 @@ def key_text(key: SheetKey) -> str:
 def csv_text(sheet: MarkingSheet) -> str:
     """Return a sheet to be marked as CSV, with a mark in front by which spreadsheets know UTF-8."""
     rows = (
-        (sheet.key.sheet, item.row.id, item.row.problem_id, item.check, "", "", "", _cell(problem_text(item.problem)),
-         _cell(item.text))
+        (sheet.key.sheet, item.row.id, item.row.problem_id, item.check, "", "", "", problem_text(item.problem),
+         item.text)
         for item in sheet.items
     )  # fmt: skip
-    return "\ufeff" + _csv([(*COLUMNS, "problem", "solution"), *rows])
+    return "\ufeff" + spreadsheets.csv_text([(*COLUMNS, "problem", "solution"), *rows])
 
 
 def settled_text(
@@ -355,29 +355,17 @@ def settled_text(
         if key is None:
             rows.append((*item, table.raters[last], said, by))
         else:
-            comment = _cell(table.reasons.get((at, last), ""))
+            comment = table.reasons.get((at, last), "")
             row = key.rows[at]
             ids = (key.sheet, row.id, row.problem_id, key.check_of(row))
             rows.append((*ids, table.raters[last], said, comment, row.sample_id, by))
-    return _csv(rows)
+    return spreadsheets.csv_text(rows)
 
 
 def problem_text(problem: Problem) -> str:
     """Return the statement of a problem with its questions, as LaTeX prose."""
     parts = [f"({part.letter}) {part.text}" for part in problem.subquestions if part.text]
     return "\n\n".join([problem.statement.strip(), *parts])
-
-
-def _csv(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as CSV, as RFC 4180 has it but for its line ends."""
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula, as it would with a sign of equality in front."""
-    return f"'{text}" if text.startswith(_UNSAFE) else text
 
 
 # Reading. -------------------------------------------------------------------------------------------------------
@@ -621,7 +609,7 @@ def _read_sheet(path: Path, key: SheetKey) -> tuple[str, list[Judgement]]:
     markers: dict[str, None] = {}
     listed = []
     for place, cells in _read_cells(path, faults):
-        own = {name: cells.get(name, "").strip() for name in COLUMNS}
+        own = {name: spreadsheets.plain_cell(cells.get(name, "").strip()) for name in COLUMNS}
         if own["marker"]:
             markers[own["marker"]] = None
         if own["sheet"] != key.sheet:

@@ -12,8 +12,6 @@ do).
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +23,7 @@ from prism.latex import one_line
 from prism.reports.agreement import REASONS, Estimate
 from prism.reports.formats import Format
 from prism.reports.html.markup import visible
+from prism.reports.spreadsheets import csv_text
 
 FILE_DIGITS = 4  # decimals of a number for a program, so that the last one does not depend on the machine
 _NOTHING = "–"  # of a cell without a value
@@ -185,13 +184,9 @@ def as_csv(table: DataTable) -> str:
 
     An interval is two columns, its low and its high end; what has no value is empty.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([head for column in table.columns for head in _csv_heads(table.columns, column)])
-    for row in table.rows:
-        pairs = zip(table.columns, row, strict=True)
-        writer.writerow([cell for column, value in pairs for cell in _csv_cells(column, value)])
-    return out.getvalue()
+    heads = [head for column in table.columns for head in _csv_heads(table.columns, column)]
+    rows = (zip(table.columns, row, strict=True) for row in table.rows)
+    return csv_text([heads, *([cell for each in row for cell in _csv_cells(*each)] for row in rows)])
 
 
 def _csv_heads(columns: Sequence[Column], column: Column) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from prism.reports.marking_sheets import (
     read_key,
     read_marked,
 )
+from prism.reports.spreadsheets import FORMULA
 from tests.reports.test_judgements import score_row, write
 
 PROBLEMS = ("free_fall", "bucket")
@@ -241,6 +242,7 @@ def test_no_spreadsheet_takes_a_solution_for_a_formula(made):
     cells = [cell for row in rows_of(made.draw(1000)) for cell in row.values()]
     assert any(cell.startswith("'=1+1 </script>") for cell in cells)
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells)
+    assert f'data-formula="{FORMULA}"' in marking_page(made.draw())  # by which the page's script guards its CSV
 
 
 @pytest.mark.compiled
@@ -264,7 +266,7 @@ def test_a_browser_saves_what_is_marked(made, tmp_path):
         assert page.run("document.documentElement.scrollWidth") == 390
         page.run(pick.format(0, 2))
         page.run(pick.format(3, 0))
-        page.run(write_in.format("textarea", 'two, "quoted"; lines\n=1'))
+        page.run(write_in.format("textarea", '=two, "quoted"; lines\n=1'))
         page.run(write_in.format("#marker", "Zoë"))
         assert page.run("document.getElementById('progress').textContent") == "2 of 16 marked, 14 open, not saved"
         page.run("document.getElementById('save').click()")
@@ -283,11 +285,12 @@ def test_a_browser_saves_what_is_marked(made, tmp_path):
         assert told == "2 of 16 marked, 14 open"
     (saved,) = (tmp_path / "saved").iterdir()
     shutil.copy(saved, tmp_path / "saved.csv")
+    assert '''"'=two, ""quoted""''' in saved.read_text("utf-8")  # no spreadsheet works it out
     table = read_marked(made.results, [tmp_path / "saved.csv"]).table.table
     assert table.raters == ("rules", "Zoë")
     assert table.ratings[[0, 3], 1].tolist() == [2, 0]
     assert np.isnan(table.ratings[:, 1]).sum() == 14
-    assert table.reasons[0, 1] == 'two, "quoted"; lines\n=1'
+    assert table.reasons[0, 1] == '=two, "quoted"; lines\n=1'
 
 
 # What comes back. --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prism.reports.agreement import Estimate
 from prism.reports.formats import ENDINGS, Format
 from prism.reports.report_tables import chosen_tables
+from prism.reports.spreadsheets import csv_text, plain_cell
 from prism.reports.table_formats import (
     Column,
     DataTable,
@@ -69,6 +70,23 @@ def test_per_cent_is_for_shares_only_and_told():
                                                           ["33.33", "one problem", "0.00"]]  # fmt: skip
     plain = DataTable("n", "Counts", (Column("n", Kind.COUNT),), ((1,),))
     assert in_percent(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        *((text, f"'{text}") for text in ('=HYPERLINK("http://x.y","z")', "+1+1", "-1+1", "@SUM(1)", "=1", "\t=1")),
+        *((text, text) for text in ("-", "=", "-0.5", "+2e-3", "v = 1", "'quoted'")),
+    ],
+)
+def test_a_spreadsheet_works_out_no_cell_of_csv(name, cell):
+    (row,) = csv.reader(io.StringIO(csv_text([[name]])))
+    assert row == [cell]
+    assert plain_cell(cell) == name
+    table = DataTable("t", "T", (Column("model"), Column("gain", Kind.VALUE, "", 3)), ((name, -0.25),))
+    _, (model, gain) = csv.reader(io.StringIO(as_csv(table)))
+    assert gain == "-0.25"
+    assert model == cell or name.startswith("\t")  # of which a table makes a blank
 
 
 def test_csv_has_every_name_in_every_row_and_comes_back():

@@ -1,20 +1,16 @@
 """The marks of a class as CSV: a gradebook with a row for each student, and a list of each node of each solution.
 
-Points are decimals with a point, and every sum is that of its parts. In front of a text that a spreadsheet would take
-for a formula (it begins with one of `=+-@`) stands an apostrophe, which spreadsheets do not show.
+Points are decimals with a point, and every sum is that of its parts.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from prism.reports.feedback.class_page import Column, cell_points, columns_of
 from prism.reports.feedback.marking import ClassMarks, points_text
 from prism.reports.feedback.student_page import notes_of
-
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+from prism.reports.spreadsheets import csv_text
 
 STEP_COLUMNS = (
     "student", "problem", "alternative", "part", "node", "final", "weight", "rule", "share_by_rule", "marker", "share",
@@ -49,7 +45,7 @@ def gradebook_csv(marks: ClassMarks) -> str:
             str(sum(each.grade.unread for each in solutions)),
             *cells,
         ])  # fmt: skip
-    return _csv_text(rows)
+    return csv_text(rows)
 
 
 def _column_names(column: Column) -> Sequence[str]:
@@ -73,12 +69,4 @@ def steps_csv(marks: ClassMarks) -> str:
                     f"{float(node.share_by_rule):.6g}", marker, f"{float(node.share):.6g}",
                     "" if word is None else word.by, "" if word is None else word.why,
                 ))  # fmt: skip
-    return _csv_text(rows)
-
-
-def _csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Write rows as CSV with line feeds, texts that begin like a formula of a spreadsheet behind an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([f"'{cell}" if cell.startswith(_FORMULA_SIGNS) else cell for cell in row] for row in rows)
-    return out.getvalue()
+    return csv_text(rows)

@@ -3,6 +3,7 @@
   const form = document.getElementById("sheet");
   const articles = [...form.querySelectorAll("article")];
   const columns = form.dataset.columns.split(",");
+  const formula = new RegExp(form.dataset.formula, "u"); // what a spreadsheet would work out
   const store = `prism marking sheet ${form.dataset.sheet}`;
   const progress = document.getElementById("progress");
   let isSaved = true;
@@ -38,7 +39,7 @@
   }
 
   function csv() {
-    const cell = (text) => `"${text.replaceAll('"', '""')}"`;
+    const cell = (text) => `"${formula.test(text) ? "'" : ""}${text.replaceAll('"', '""')}"`;
     const rows = articles.map((article) => {
       const values = {
         sheet: form.dataset.sheet, id: article.id, problem_id: article.dataset.problem, check: article.dataset.check,

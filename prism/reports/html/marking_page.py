@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from prism.reports.html.rendering import environment
 from prism.reports.marking_sheets import COLUMNS, MarkingSheet, SheetItem, problem_text
+from prism.reports.spreadsheets import FORMULA
 
 _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
 
@@ -48,7 +49,7 @@ def marking_page(sheet: MarkingSheet, *, title: str = "Marking sheet") -> str:
     styles = [(folder / name).read_text(encoding="utf-8") for name in ("page.css", "marking.css")]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment().get_template("marking.html.jinja").render(
-        title=title, sheet=sheet.key.sheet, labels=sheet.key.scheme.labels, columns=",".join(COLUMNS),
+        title=title, sheet=sheet.key.sheet, labels=sheet.key.scheme.labels, columns=",".join(COLUMNS), formula=FORMULA,
         items=[_section(item) for item in sheet.items],
         script=Markup(script), script_hash=Markup(digest), style=Markup("".join(styles)),  # noqa: S704 - our files
     )  # fmt: skip

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
@@ -143,17 +144,34 @@ def parse_json(
 ) -> Any:
     """Parse JSON; `table` builds an object from its pairs, `constant` a value from NaN or an infinity.
 
+    Args:
+        table: by default a key that stands twice is refused; `dict` keeps its last value, for what a model wrote.
+
     Errors:
-        PrismError: no JSON; a whole number of too many digits; nested too deeply; with a `constant` also a decimal
-            beyond all floats, such as 1e999, which Python reads as an infinity.
+        PrismError: no JSON; a key that stands twice in one object; a whole number of too many digits; nested too
+            deeply; with a `constant` also a decimal beyond all floats, such as 1e999, which Python reads as an infinity.
     """
-    decoder = _DECODER
+    decoder = DECODER
     if table is not None or constant is not None:
         decoder = json.JSONDecoder(
-            object_pairs_hook=table, parse_constant=constant, parse_int=parse_int,
+            object_pairs_hook=table or distinct_keys, parse_constant=constant, parse_int=parse_int,
             parse_float=None if constant is None else _parse_finite,
         )  # fmt: skip
     return _parse(decoder.decode, text)
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object from its pairs: two readers of one that has a key twice may take two values of it.
+
+    Errors:
+        PrismError: names each key that stands twice.
+    """
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        keys = ", ".join(shown(key) for key in sorted(times) if times[key] > 1)
+        raise PrismError(f"key {keys} stands twice in one object")
+    return built
 
 
 def _parse_finite(digits: str) -> float:
@@ -214,7 +232,8 @@ def parse_int(digits: str) -> int:
     return int(digits)
 
 
-_DECODER = json.JSONDecoder(parse_int=parse_int)
+DECODER = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_int=parse_int)
+"""Of all JSON of others, for readers that find where a value ends."""
 
 
 # Arguments. -----------------------------------------------------------------------------------------------------

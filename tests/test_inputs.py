@@ -73,6 +73,12 @@ def test_a_file_is_read_up_to_a_length(tmp_path: Path) -> None:
 # JSON and TOML. -------------------------------------------------------------------------------------------------
 
 
+def test_a_key_that_stands_twice_is_named_unless_a_model_wrote_it() -> None:
+    assert fault(parse_json, '{"a": {"b": 1, "c": 2, "b": 3}}') == 'key "b" stands twice in one object'
+    assert fault(parse_json, '[{"a": 1}, {"a": 1, "a": 1}]') == 'key "a" stands twice in one object'
+    assert parse_json('{"b": 1, "b": 3}', table=dict) == {"b": 3}
+
+
 @pytest.mark.parametrize("reader", [parse_json, lambda text: parse_toml(f"a = {text}")])
 def test_numbers_and_nesting_are_bounded(reader: object) -> None:
     assert "whole number" in fault(reader, "9" * (MAX_DIGITS + 1))

@@ -177,6 +177,16 @@ def test_what_is_no_json_is_refused(client: TestClient, path: str, body: bytes) 
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/grade", "/get_reward", "/verify"])
+def test_a_key_that_stands_twice_in_a_request_is_refused_by_its_name(client: TestClient, path: str) -> None:
+    for body, key in (
+        (b'{"problem": "newton", "solution": "$F = m a$", "solution": "none"}', "solution"),
+        (b'{"query": ["x"], "labels": [{"id": "a", "id": "b"}]}', "id"),
+    ):
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["faults"]) == (400, [f'the body: key "{key}" stands twice in one object'])
+
+
 @pytest.mark.parametrize(
     "solution",
     [

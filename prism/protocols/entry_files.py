@@ -127,7 +127,7 @@ def read_entries(path: Path, read: Callable[[Table, LoadReport], T], *, is_check
 def _items(text: str) -> list[_Item]:
     """Return the values of a text: whole JSON, JSON Lines, or what is found by its brackets."""
     try:
-        whole = parse_json(text, constant=refuse_constant)
+        whole = parse_json(text, table=dict, constant=refuse_constant)
     except PrismError:
         pass
     else:
@@ -158,7 +158,7 @@ def _note(place: str, remark: str) -> str:
 def _object_of(line: str) -> dict[str, Any] | None:
     """Return the object that a line is; None for any other line."""
     try:
-        value = parse_json(line, constant=refuse_constant)
+        value = parse_json(line, table=dict, constant=refuse_constant)
     except PrismError:
         return None
     return value if isinstance(value, dict) else None

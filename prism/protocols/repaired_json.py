@@ -59,7 +59,7 @@ def find_values(text: str) -> tuple[FoundValue, ...]:
     for span in spans:
         line = text.count("\n", 0, span.start) + 1
         try:
-            value = parse_json(text[span.start : span.end] + span.closing, constant=refuse_constant)
+            value = parse_json(text[span.start : span.end] + span.closing, table=dict, constant=refuse_constant)
         except PrismError as error:
             found.append(FoundValue(None, line, (), f"no JSON: {error}"))
             continue

@@ -143,7 +143,7 @@ def score_in_text(text: str) -> ScoreReading:
     text = text[-_MAX_TEXT:]
     fenced = _FENCE.fullmatch(text)
     try:
-        loaded = parse_json(fenced[1] if fenced else text)
+        loaded = parse_json(fenced[1] if fenced else text, table=dict)
     except PrismError:
         loaded = None
     if isinstance(loaded, Mapping):

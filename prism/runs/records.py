@@ -18,12 +18,12 @@ from typing import IO, Any
 
 from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import (
+    DECODER,
     MAX_DIGITS,
     decode,
     did_you_mean,
     foreign_format,
     near_file,
-    parse_int,
     parse_json,
     read_bytes,
     value_faults,
@@ -360,7 +360,6 @@ def _refill(file: IO[str], window: str) -> str:
     return window
 
 
-_DECODER = json.JSONDecoder(parse_int=parse_int)
 _CUT = 16  # characters: within so many of its end a window may be cut inside a word or an escape
 
 
@@ -368,7 +367,7 @@ def _decode_item(file: IO[str], window: str, n: int) -> tuple[Any, str]:
     """Decode item `n` at the start of `window`, reading more text as needed; return it and the rest."""
     while True:
         try:
-            item, end = _DECODER.raw_decode(window)
+            item, end = DECODER.raw_decode(window)
         except json.JSONDecodeError as error:
             may_go_on = error.msg.startswith("Unterminated") or error.pos > len(window) - _CUT
             fault = f"item {n}: no JSON: {error.msg}"

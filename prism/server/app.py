@@ -34,7 +34,7 @@ from prism.engine.kernels import INTERPRETED, forced
 from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
 from prism.grading.scoring import Scoring, reward_scoring
-from prism.inputs import why_failed
+from prism.inputs import distinct_keys, why_failed
 from prism.problem.collection import list_problems
 from prism.problem.schema import ProblemSource
 from prism.rewards import nemo_gym, openrlhf
@@ -386,10 +386,14 @@ def _parse_json(body: bytes) -> dict[str, Any]:
     """Parse a request body and return its JSON object.
 
     Errors:
-        RefusedRequest: no JSON (400), or something else than an object (422).
+        RefusedRequest: no JSON, or a key twice in one object (400); something else than an object (422).
     """
     try:
-        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_parse_finite_float)
+        data = json.loads(
+            body, object_pairs_hook=distinct_keys, parse_constant=_refuse_constant, parse_float=_parse_finite_float
+        )
+    except PrismError as error:
+        raise RefusedRequest(400, [f"the body: {error}"]) from error
     except RecursionError as error:
         raise RefusedRequest(400, ["the body is nested too deep"]) from error
     except (ValueError, MemoryError) as error:  # ValueError: no JSON, no UTF-8, an integer of too many digits

@@ -11,6 +11,7 @@ import asyncio
 import base64
 import binascii
 import hmac
+import re
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -372,11 +373,13 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """Return the name or address in a header Host, without port, brackets and final dot.
+    """Return the name or address in a header Host, without port, brackets and final dot; empty for what is no host.
 
-    >>> [_host_name(host) for host in ("LocalHost:8777", "[::1]:8777", "127.0.0.1", "evil.example.:80")]
-    ['localhost', '::1', '127.0.0.1', 'evil.example']
+    >>> [_host_name(host) for host in ("LocalHost:8777", "[::1]:8777", "evil.example.:80", "[::1].evil.example")]
+    ['localhost', '::1', 'evil.example', '']
     """
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].rstrip(".").lower()
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found["address"] or found["name"]).rstrip(".").lower()
+
+
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:]*))(?::[0-9]*)?")  # RFC 3986, 3.2.2 and 3.2.3

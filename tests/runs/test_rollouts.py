@@ -232,6 +232,7 @@ def test_each_broken_line_is_told_beside_faults_of_records(tmp_path):
     path = _lines(
         tmp_path, good, b'{"id": ', b"", b'{"id": "fall", "text": "\xe9"}', {"id": "fell", "text": "x"},
         b'{"id": ' + b"9" * 10_000 + b', "text": "x"}', b"[" * 5000, b"3", good, {"id": "fall"}, b'"\xff\xfe"',
+        b'{"id": "fall", "text": "x", "meta": {}, "text": "y", "meta": {}}',
     )  # fmt: skip
     assert [fault[:60] for fault in _faults(path)] == [
         "line 2: no JSON: Expecting value: column 8 (char 7)",
@@ -242,6 +243,7 @@ def test_each_broken_line_is_told_beside_faults_of_records(tmp_path):
         "line 8: no object, but int",
         "line 10: no field text; the fields are id",
         "line 11: is not UTF-8: byte 1 of the line cannot be read",
+        'line 12: no JSON: key "meta", "text" stands twice in one obj',
     ]
 
 

@@ -30,7 +30,8 @@ def client(base: str = LOCAL, **options: Any) -> TestClient:
         ("127.0.0.1:8777", 200), ("localhost:8777", 200), ("LOCALHOST", 200), ("localhost.", 200), ("[::1]:8777", 200),
         ("127.8.9.1", 200), ("evil.example:8777", 421), ("evil.example", 421), ("127.0.0.1.evil.example", 421),
         ("localhost.evil.example", 421), ("10.0.0.1", 421), ("0.0.0.0", 421), ("", 421), ("[::2]", 421),
-        ("evil.example:80:127.0.0.1", 421), ("\xff", 421),
+        ("evil.example:80:127.0.0.1", 421), ("\xff", 421), ("[::1].evil.example", 421), ("[::1]evil.example:80", 421),
+        ("[::1", 421), ("::1", 421), ("[localhost]", 421), ("localhost:80.evil.example", 421), ("[::1]", 200),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/openapi.json", "/metrics", "/docs", "/nowhere"])

@@ -112,7 +112,7 @@ def _read_solution(path: Path) -> Solution:
     text = decode(read_bytes(path, _MAX_TEXT))
     if path.suffix != ".json":
         return text
-    loaded: Solution = parse_json(text)
+    loaded: Solution = parse_json(text, table=dict)
     solution_text(loaded)
     return loaded
 

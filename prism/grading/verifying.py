@@ -9,22 +9,26 @@ False
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
+from numbers import Real
 
+from prism.algebra.expr import Formula
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
-from prism.errors import PrismError, named_type
+from prism.errors import DataFileError, PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade, GradedFormula, reason_in_words
-from prism.latex import Solution
+from prism.latex import Solution, write
 from prism.latex.extraction.joined import RELATED
 from prism.problem.answers import ANSWER, QUESTION
 
 KEPT = 256  # gold answers that a process keeps prepared
+Gold = str | float | Real | Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,8 @@ class VerifiedAnswer:
 
 
 def verify(
-    gold: str | float | Sequence[str],
-    solution: Solution,
+    gold: Gold | Sequence[Gold],
+    solution: Solution | Gold | None,
     *,
     question: str = "",
     within: float | Fraction | None = None,
@@ -49,8 +53,9 @@ def verify(
 
     Args:
         gold: the answer as a formula, a number with its unit, or a bare expression, in LaTeX with or without
-            delimiters; of a list all have to be given.
-        solution: the text, with LaTeX; or chat messages; or a list of steps.
+            delimiters, or as `prism.parse` returns it; or the words of an option; of a list all have to be given.
+        solution: the text, with LaTeX; or chat messages; or a list of steps; or the answer alone, as a number or as
+            `prism.parse` returns it; None where there is none.
         question: what was asked: it tells what the symbols mean, which values are given and which unit is wanted.
         within: relative tolerance of numbers, ends included; by default what the figures of the gold answer allow.
         units: count them; else a number is right also where only its unit is missing or another.
@@ -63,8 +68,8 @@ def verify(
         in a box or announced, else the last that names the quantity, else the last under a name of its own.
 
     Errors:
-        DataFileError: a gold answer that is no formula.
-        PrismError: one that is neither text nor number nor a list; a tolerance that is not in [0, 1).
+        DataFileError: a gold answer that is no formula; all faults of a list.
+        PrismError: one that is neither text nor number, formula or list; a tolerance that is not in [0, 1).
 
     Source: ours (semantics F.1 to F.5).
     """
@@ -74,8 +79,8 @@ def verify(
 
 
 def verify_answer(
-    gold: str | float | Sequence[str],
-    solution: Solution,
+    gold: Gold | Sequence[Gold],
+    solution: Solution | Gold | None,
     *,
     question: str = "",
     within: float | Fraction | None = None,
@@ -84,14 +89,77 @@ def verify_answer(
     last_line: bool = True,
 ) -> VerifiedAnswer:
     """Decide as `verify` does, and return the grade too; arguments and errors as there."""
-    if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
-        raise PrismError(f"gold: found {named_type(gold)}; expected an answer as text or number, or a list of texts")
     if within is not None and not 0 <= within < 1:
         raise PrismError(f"within: {within}; expected a relative tolerance from 0 up to 1")
-    golds = gold if isinstance(gold, str | int | float) else tuple(gold)
-    prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units, exact=exact)
-    graded = grade(prepared, with_last_line_boxed(solution) if last_line and isinstance(solution, str) else solution)
+    tolerance = None if within is None else Fraction(str(within))
+    prepared = _prepared(gold_texts(gold), question, tolerance, units=units, exact=exact)
+    written = _written_solution(solution)
+    graded = grade(prepared, with_presented_answer(written) if last_line else written)
     return VerifiedAnswer(_verdict_of(prepared, graded), graded)
+
+
+def gold_texts(gold: object) -> tuple[str, ...]:
+    r"""Return the texts of a gold answer, or of a list of them, as an author would write them.
+
+    Errors:
+        DataFileError: an empty list.
+        PrismError: what is no answer, of a list each.
+
+    >>> gold_texts("5 m/s"), gold_texts(5), gold_texts(["2", 20.5])
+    (('5 m/s',), ('5',), ('2', '20.5'))
+    """
+    if isinstance(gold, Sequence) and not isinstance(gold, str | bytes):
+        found = [(f"gold, entry {place}", _gold_text(each), each) for place, each in enumerate(gold, start=1)]
+    else:
+        found = [("gold", _gold_text(gold), gold)]
+    faults = [
+        f"{where}: {'nan is no answer' if each != each else f'found {named_type(each)}'}; {_GOLDS}"  # noqa: PLR0124
+        for where, text, each in found
+        if text is None
+    ]
+    if not found:
+        raise DataFileError("gold answer", (f"is empty; {_GOLDS}",))
+    if faults:
+        raise PrismError("\n".join(faults))
+    return tuple(text for _, text, _ in found if text is not None)
+
+
+def _gold_text(gold: object) -> str | None:
+    """Return the text of one gold answer; None for what is none."""
+    if isinstance(gold, Formula):
+        return gold.latex or write(gold)
+    if isinstance(gold, Real) and not isinstance(gold, bool) and isfinite(gold):
+        return str(gold)
+    return str.__str__(gold) if isinstance(gold, str) else None
+
+
+_GOLDS = "expected a gold answer as a text, a number or a formula of prism.parse, or a list of these"
+
+
+def _written_solution(solution: Solution | Gold | None) -> Solution:
+    """Return a solution as it is written: a parsed formula or a number in a box, nothing as an empty text."""
+    if solution is None:
+        return ""
+    alone = None if isinstance(solution, str) else _gold_text(solution)
+    return rf"\boxed{{{alone}}}" if alone is not None else solution  # type: ignore[return-value]
+
+
+def with_presented_answer(solution: Solution) -> Solution:
+    """Return a solution with the last line of its text, or of its last message, in a box if that is the answer.
+
+    What is no text there, such as the parts of a message, stays as it is; rules: `with_last_line_boxed`.
+
+    >>> with_presented_answer([{"role": "user", "content": "Solve."}, {"role": "assistant", "content": "$7$"}])[1]
+    {'role': 'assistant', 'content': '\\boxed{7}'}
+    """
+    if isinstance(solution, str):
+        return with_last_line_boxed(solution)
+    if not isinstance(solution, Sequence) or not solution or isinstance(solution, bytes):
+        return solution
+    last = solution[-1]
+    if isinstance(last, Mapping) and isinstance(last.get("content"), str) and last.get("role") in ("assistant", "model"):
+        return [*solution[:-1], {**last, "content": with_last_line_boxed(last["content"])}]
+    return solution
 
 
 def with_last_line_boxed(text: str) -> str:
@@ -122,10 +190,17 @@ _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}[,;]?[ ~]+[A-Za-z]{2,}")
 
 @lru_cache(maxsize=KEPT)
 def _prepared(
-    gold: str | float | tuple[str, ...], question: str, within: Fraction | None, *, units: bool, exact: bool | None
+    gold: tuple[str, ...], question: str, within: Fraction | None, *, units: bool, exact: bool | None
 ) -> PreparedProblem:
-    """Prepare the problem of a gold answer; further arguments as of `verify`."""
-    prepared = prepare({ANSWER: gold, QUESTION: question})
+    """Prepare the problem of a gold answer; further arguments as of `verify`.
+
+    Errors:
+        DataFileError: what is wrong, said of a gold answer.
+    """
+    try:
+        prepared = prepare({ANSWER: list(gold) if len(gold) > 1 else gold[0], QUESTION: question})
+    except DataFileError as error:
+        raise DataFileError("gold answer", tuple(fault.removeprefix(f"{ANSWER}: ") for fault in error.faults)) from None
     # "Show that ...": who asks for the answer alone cannot ask for the way to it
     prepared = replace(prepared, shown=frozenset(), showing={})
     if within is None and units and exact is None:

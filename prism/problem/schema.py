@@ -308,7 +308,8 @@ def load_problem(
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
             images = read_images(data, read.folder or folder, found)
-            problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, images, found)
+            if data is read.data or data[NODE_LISTS[0]]:  # of an answer without a formula that is what is wrong
+                problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, images, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:

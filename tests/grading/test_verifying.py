@@ -9,7 +9,7 @@ import pytest
 
 import prism
 from prism.equivalence.verdict import Status
-from prism.errors import PrismError
+from prism.errors import DataFileError, PrismError
 from prism.rewards import Reward
 
 
@@ -78,6 +78,54 @@ def test_a_gold_answer_that_is_no_formula_is_refused() -> None:
         prism.verify(r"\frac{1}{", "$x = 1$")
     with pytest.raises(prism.DataFileError, match="answer: is empty"):
         prism.verify([], "$x = 1$")
+
+
+@pytest.mark.parametrize(
+    ("gold", "solution", "right"),
+    [
+        (prism.parse("5"), "5", True),
+        (prism.parse("5"), prism.parse("x = 5"), True),
+        (prism.parse(r"\frac12 m v^2"), r"So $E = \frac{m v^2}{2}$.", True),
+        (prism.parse(r"x = 2 \text{ or } x = -2"), r"$x = \pm 2$", True),
+        (prism.parse(r"x = 2 \text{ or } x = -2"), "$x = 2$", False),
+        ([prism.parse("2"), "3"], r"$\boxed{2}$, $\boxed{3}$", True),
+        ([prism.parse("2"), "3"], r"$\boxed{2}$", False),
+        (Fraction(1, 2), "0.5", True),
+        (5, 5, True),
+        (5, 6.0, False),
+        ("yes", "yes", True),
+        ("yes", "no", False),
+        ("D", "D", True),
+        ("5", None, False),
+        ("5", [{"role": "user", "content": "What is it?"}, {"role": "assistant", "content": "$5$"}], True),
+        ("5", [{"role": "assistant", "content": "$6$"}], False),
+        ("5", [{"role": "assistant", "content": "5"}, {"role": "user", "content": "Sure?"}], False),
+    ],
+)
+def test_golds_and_answers_come_as_math_verify_takes_them(gold: Any, solution: Any, right: bool) -> None:
+    assert bool(prism.verify(gold, solution)) is right
+
+
+def test_no_answer_is_undecided_and_no_error() -> None:
+    verdict = prism.verify("5", None)
+    assert (verdict.status, verdict.reason) == ("undecided", "no_answer")
+
+
+@pytest.mark.parametrize(
+    "gold", [None, True, b"5", float("nan"), float("inf"), {"answer": "5"}, object(), "", "[[", [], ["5", None, "{"], [["5"]]]
+)
+def test_an_error_of_verify_speaks_of_the_gold_answer(gold: Any) -> None:
+    with pytest.raises(PrismError, match=r"^gold") as caught:
+        prism.verify(gold, "5")
+    for word in ("DAG", "node", "<dict>"):
+        assert word not in str(caught.value)
+
+
+def test_all_faults_of_golds_are_told_at_once() -> None:
+    with pytest.raises(PrismError, match=r"(?s)entry 1: found nothing.*entry 3: found a value of type bytes"):
+        prism.verify([None, "5", b"5"], "5")  # type: ignore[list-item]
+    with pytest.raises(DataFileError, match=r"(?s)entry 1: .*holds no formula.*entry 3: .*holds no formula"):
+        prism.verify(["[[", "5", r"\frac{1}{"], "5")
 
 
 def test_an_answer_is_a_reference_wherever_a_problem_is() -> None:

@@ -149,7 +149,7 @@ def parse_json(
 
     Errors:
         PrismError: no JSON; a key that stands twice in one object; a whole number of too many digits; nested too
-            deeply; with a `constant` also a decimal beyond all floats, such as 1e999, which Python reads as an infinity.
+            deeply; with a `constant` also a decimal beyond all floats, such as 1e999, which Python reads as infinite.
     """
     decoder = DECODER
     if table is not None or constant is not None:

@@ -30,7 +30,7 @@ NO_DATA = 77  # exit code of a script that can measure nothing on this machine
 PROBLEMS = ("bucket", "free_fall", "two_slits")
 # One white pixel.
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg==")
-NOWHERE = "no-such-problem.toml"
+NOWHERE = ""
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
@@ -78,7 +78,7 @@ class Door:
 
 
 def rows() -> list[Row]:
-    """Students of shipped problems; the last row's reference does not exist."""
+    """Students of shipped problems; the last row has no reference."""
     import prism
     from prism.resources import resource
 

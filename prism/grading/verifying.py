@@ -113,7 +113,7 @@ def gold_texts(gold: object) -> tuple[str, ...]:
     else:
         found = [("gold", _gold_text(gold), gold)]
     faults = [
-        f"{where}: {'nan is no answer' if each != each else f'found {named_type(each)}'}; {_GOLDS}"  # noqa: PLR0124
+        f"{where}: {'nan is no answer' if each != each else f'found {named_type(each)}'}; {_GOLDS}"
         for where, text, each in found
         if text is None
     ]
@@ -145,7 +145,7 @@ def _written_solution(solution: Solution | Gold | None) -> Solution:
 
 
 def with_presented_answer(solution: Solution) -> Solution:
-    """Return a solution with the last line of its text, or of its last message, in a box if that is the answer.
+    r"""Return a solution with the last line of its text, or of its last message, in a box if that is the answer.
 
     What is no text there, such as the parts of a message, stays as it is; rules: `with_last_line_boxed`.
 
@@ -157,7 +157,11 @@ def with_presented_answer(solution: Solution) -> Solution:
     if not isinstance(solution, Sequence) or not solution or isinstance(solution, bytes):
         return solution
     last = solution[-1]
-    if isinstance(last, Mapping) and isinstance(last.get("content"), str) and last.get("role") in ("assistant", "model"):
+    if (
+        isinstance(last, Mapping)
+        and isinstance(last.get("content"), str)
+        and last.get("role") in ("assistant", "model")
+    ):
         return [*solution[:-1], {**last, "content": with_last_line_boxed(last["content"])}]
     return solution
 

@@ -44,7 +44,9 @@ def is_published_shape(source: Path) -> bool:
     try:
         for path in _files(source):
             text = decode(read_bytes(path, MAX_RECORD)).strip()
-            whole = parse_json(text.splitlines()[0] if path.suffix == ".jsonl" else text, table=dict, constant=refuse_constant)
+            whole = parse_json(
+                text.splitlines()[0] if path.suffix == ".jsonl" else text, table=dict, constant=refuse_constant
+            )
             first = whole[0] if isinstance(whole, list) and whole else whole
             return isinstance(first, dict) and any(key in first for key in _SHAPE)
     except (PrismError, IndexError, OSError):  # who loads it says why it cannot be read

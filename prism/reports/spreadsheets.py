@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 FORMULA = r"^(?:[=@\t\r](?!$)|[+\-](?!$|[\d.]+(?:[eE][+\-]?\d+)?$))"
-"""What a spreadsheet would work out, for Python's and for a browser's expressions: a sign alone and a number are not."""
+"""What a spreadsheet would work out, for the expressions of Python and browsers: a sign alone and a number are not."""
 
 _FORMULA = re.compile(FORMULA)
 

@@ -4,10 +4,10 @@
 
     Task(dataset=prism_samples("/data/problems"), solver=generate(), scorer=prism_score(problems="/data/problems"))
 
-A sample's target names its problem: an id in the problem set, a path or a JSON string. The value is one number, of
-which Inspect reports mean and standard error; metadata has the nodes and the scalars, the explanation a line for each
-formula. A bad reference makes a sample that is not scored, and counts in no metric. Inspect's event loop waits for each
-grade, unless `workers` make them.
+A sample's target names its problem, by an id in the problem set, a path or a JSON string, or is a gold answer. The
+value is one number, of which Inspect reports mean and standard error; metadata has the nodes and the scalars, the
+explanation a line for each formula. A bad reference makes a sample that is not scored, and counts in no metric; a
+warning says so. Inspect's event loop waits for each grade, unless `workers` make them.
 
 Rows that are there already (`prism grade --json`, `prism run`) need no second grading: `precomputed_scores_jsonl`
 makes the file that Inspect's own scorer `precomputed_scores` reads.
@@ -32,6 +32,7 @@ from prism.problem.collection import ProblemSet
 from prism.problem.images import image_content
 from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, no_column
+from prism.rewards.rows import warn_of_row
 
 _KEPT = ("status", "matched", "credited", "missing", "final_correct", "flags")  # of a score row, as metadata
 _SHOWN = 200  # formulas of an explanation; the rest is counted
@@ -190,6 +191,7 @@ def _register_scorer() -> Any:
             found = await wrap_future(sent)
             if reference is not None and reference not in there:
                 found = replace(found, fault=f"metadata: {no_column('reference', reference, there)}")
+            warn_of_row(reward, named, found, column="target" if reference is None else reference)
             fields = score_fields(found)
             if fields["value"] is None:
                 del fields["value"]

@@ -63,7 +63,7 @@ class LightevalScores:
     def compute(self, doc: Any, model_response: Any, **_others: Any) -> dict[str, float]:
         """Return the metrics of a sample, means over its texts; only `NAME_bad_reference` for an unusable reference."""
         texts = getattr(model_response, "final_text", None) or ()
-        return self.row.of(_reference_of_doc(doc, self.column), texts)
+        return self.row.of(_reference_of_doc(doc, self.column), texts, column=self.column)
 
 
 def prism_metric(scoring: str | Mapping[str, float] | Scoring | Reward = "closure", **settings: Any) -> Any:

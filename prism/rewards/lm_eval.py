@@ -52,7 +52,7 @@ class LMEvalResults:
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
             problems, thinking: as of `Reward`.
-            column: where a document has its reference: a path, a dictionary, a JSON string or an id.
+            column: where a document has its reference: a gold answer, an id, a path, a dictionary or a JSON string.
             name: of the score; the others are `name_key`.
             metrics: keys of `scoring.SCALARS` to return besides.
 
@@ -66,12 +66,12 @@ class LMEvalResults:
     def __call__(self, doc: Any, results: Any) -> dict[str, float]:
         """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference.
 
-        A document without the column is told by a warning: an error would lose what the model has written.
+        That, and a document without the column, is told by a warning: an error would lose what the model has written.
         """
         there = doc if isinstance(doc, Mapping) else {}
         if self.column not in there:
             warnings.warn(no_column("column", self.column, there), stacklevel=2)
-        return self.row.of(there.get(self.column), _generated_texts(results))
+        return self.row.of(there.get(self.column), _generated_texts(results), column=self.column)
 
     @property
     def metric_list(self) -> list[dict[str, Any]]:

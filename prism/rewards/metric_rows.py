@@ -14,6 +14,7 @@ from prism.errors import PrismError
 from prism.grading.scoring import PARTS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, checked_metrics, reward_of
+from prism.rewards.rows import warn_of_row
 
 METRICS = ("strict", "final", "undecided", "unread", "incidents")  # what tables of results show besides the score
 BAD = "bad_reference"
@@ -61,10 +62,14 @@ class MetricRow:
         gains = (True, *(key in _GAINS for key in (*self.metrics, BAD)))
         return dict(zip(self.names, gains, strict=True))
 
-    def of(self, reference: Any, solutions: Sequence[Any]) -> dict[str, float]:
-        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference."""
+    def of(self, reference: Any, solutions: Sequence[Any], *, column: str) -> dict[str, float]:
+        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference.
+
+        That is told by a warning, which names the column.
+        """
         texts = list(solutions or (None,))
         found = self.reward.many([reference] * len(texts), texts)
+        warn_of_row(self.reward, reference, found[0], column=column)
         if any(each.scalars[BAD] for each in found):
             return {f"{self.name}_{BAD}": 1.0}
         n = len(found)

@@ -10,11 +10,12 @@ The whole `app.py` of a resources server is:
     if __name__ == "__main__":
         PrismResourcesServer.run_webserver()
 
-A row of the data set says its problem in `problem` or `problem_id`, itself or in its `verifier_metadata`: an id in the
-problem set, a problem as an object or as a JSON string. The answer to `/verify` is the request with `reward` and the
-numbers of `scoring.SCALARS`, each with `prism_` before its name, so that the metrics of NeMo Gym take them up. Where
-the grader failed, `mask_sample` is true: that reward measures nothing. A row whose problem cannot be used is a mistake
-of the data set: it is refused with status 422 and all its faults, which NeMo Gym's agent prints and fails at.
+A row of the data set says its problem in `problem` or `problem_id`, or its gold answer in `expected_answer`, itself or
+in its `verifier_metadata`: an id in the problem set, a problem as an object or as a JSON string, a gold answer. The
+answer to `/verify` is the request with `reward` and the numbers of `scoring.SCALARS`, each with `prism_` before its
+name, so that the metrics of NeMo Gym take them up. Where the grader failed, `mask_sample` is true: that reward measures
+nothing. A row whose problem cannot be used is a mistake of the data set: it is refused with status 422 and all its
+faults, which NeMo Gym's agent prints and fails at.
 
 `prompt_rows` makes the rows of a data set from problems.
 
@@ -34,7 +35,7 @@ from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.generated import GeneratedProblems, entries_from
 from prism.rewards.reward import Reward, Rewarded
 
-_FIELDS = ("problem", "problem_id")
+_FIELDS = ("problem", "problem_id", "expected_answer")
 _METADATA = "verifier_metadata"
 _FAILED = {"killed": "the grader was stopped on this solution", "internal": "the grader failed on this solution"}
 
@@ -52,7 +53,7 @@ def verify(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reference_of(request: Mapping[str, Any]) -> Any:
-    """Return the reference of a request: `problem`, else `problem_id`, of the request or else of its metadata.
+    """Return the reference of a request: the first of `_FIELDS` that it has, or else that its metadata has.
 
     Errors:
         PrismError: nothing of the kind.
@@ -62,7 +63,7 @@ def reference_of(request: Mapping[str, Any]) -> Any:
         for name in _FIELDS:
             if place.get(name) is not None:
                 return place[name]
-    raise PrismError(f"request: no {' or '.join(_FIELDS)}, neither itself nor in its {_METADATA}")
+    raise PrismError(f"request: no {', '.join(_FIELDS)}, neither itself nor in its {_METADATA}")
 
 
 def solution_of(request: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -12,10 +12,10 @@ gets the same lists as JSON, `query`, `prompts` and `labels`, and answers with l
 and the solution as the tokenizer writes them, special tokens too, and the prompt is cut off before grading: formulas
 of the problem are not the solver's.
 
-There is no None: an exception or a missing reward stops the run later on. Where there is no value, the reward is 0 and
-`extra_logs` says so; a warning names each reference that cannot be used once, and over HTTP `faults` do. Labels that do
-not come at all are no row's fault: without `--data.label_key` each one is an empty text, and the function raises until
-the first label comes. It raises, too, if no reference of the first rows can be used (`bad_references`).
+There is no None: a row without a label has the reward 0, which `extra_logs` says and a warning, once. Labels that
+cannot be used raise, all of a call at once; over HTTP the answer has them in `faults`, beside the rewards of others.
+Labels that do not come at all are no row's fault: without `--data.label_key` each one is an empty text, and the
+function raises until the first label comes.
 
 Read in the source of OpenRLHF 0.11.2 (`openrlhf/utils/agent.py`, `openrlhf/cli/serve_rm.py`,
 `openrlhf/trainer/ppo_utils/samples_generator.py`). Its single-turn executor was run with both shapes and a stand-in for
@@ -31,8 +31,8 @@ from typing import Any
 from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.bad_references import BadReferences
 from prism.rewards.reward import Reward, Rewarded, no_column, reward_of
+from prism.rewards.rows import reward_rows
 
 _TAILS = (400, 120, 40)  # characters of a prompt's end to look for, where the whole of it was cut or written otherwise
 _LABEL_KEY = "name the column that holds the references: --data.label_key COLUMN (--label_key in OpenRLHF 0.9)"
@@ -58,7 +58,6 @@ class OpenRLHFReward:
         self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.__name__ = "reward_func"
         self._has_labels = False  # one came: an empty one is a fault of its row from then on
-        self._references = BadReferences(_LABEL_KEY)
 
     def __call__(
         self,
@@ -69,18 +68,17 @@ class OpenRLHFReward:
     ) -> dict[str, Any]:
         """Return tensors `rewards` and `scores`, one entry per query, and `extra_logs`: one tensor per scalar.
 
-        A reference that cannot be used is told by a warning, once.
-
         Errors:
             PrismError: no labels came, or empty texts alone since the reward was made: no column was named for them;
-                the first `bad_references.HOPELESS` labels are all no references.
+                labels that cannot be used; lists of different lengths.
         """
         checked = self._checked_labels(labels, others)
+        if len(prompts) != len(queries):
+            raise PrismError(f"prompts: {len(prompts)} entries, and queries: {len(queries)}; expected as many")
         import torch
 
-        rewarded = _reward_rows(self.reward, queries, prompts, checked)
-        self._references.watch(checked, rewarded)
-        found = columns(rewarded)
+        solutions = [solution_of(*row) for row in zip(queries, prompts, strict=True)]
+        found = columns(reward_rows(self.reward, checked, solutions, column="labels", solved="queries"))
         logs = {name: torch.tensor(values) for name, values in found["extra_logs"].items()}
         rewards = torch.tensor(found["rewards"])
         return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
@@ -151,13 +149,6 @@ def solution_of(query: Any, prompt: Any) -> str | None:
         if at < 0:  # the last place of a tail: rather lose of the solution than take the problem for it
             at, length = query.rfind(told[-length_of_tail:]), length_of_tail
     return None if at < 0 else _SPECIAL.sub("", query[at + length :])
-
-
-def _reward_rows(
-    reward: Reward, queries: Sequence[Any], prompts: Sequence[Any], labels: Sequence[Any]
-) -> list[Rewarded]:
-    """Reward each row of a batch; the solution is the query after its prompt."""
-    return reward.many(labels, [solution_of(*row) for row in zip(queries, prompts, strict=True)])
 
 
 def columns(found: Sequence[Rewarded]) -> dict[str, Any]:

@@ -27,8 +27,10 @@ from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache, Reference
 from prism.grading.result import Grade
 from prism.grading.scoring import SCALARS, Scoring, StepCredit, reward_scoring, scalars, score_by, step_credits
+from prism.grading.verifying import with_presented_answer
 from prism.latex import solution_text
 from prism.problem.collection import ProblemSet, list_problems, problems_by_id
+from prism.rewards.references import gold_problem, hint_of
 from prism.rewards.worker_rows import RewardWorkers, Row, sendable
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, Unprepared
@@ -70,9 +72,10 @@ class Reward:
         thinking: whether formulas before the end of a thinking block count.
         ready: the problem set, and the problems that were prepared in this process.
         workers: processes that grade; 0 for this one.
+        told: what the doors of frameworks have warned of, in the name of this reward.
     """
 
-    __slots__ = ("_workers", "ready", "scoring", "thinking", "workers")
+    __slots__ = ("_workers", "ready", "scoring", "thinking", "told", "workers")
 
     def __init__(
         self,
@@ -126,6 +129,7 @@ class Reward:
         self.thinking = thinking
         self.ready = PreparedCache(by_id, size=kept, training=chosen.needs_training, paths=paths)
         self.workers = workers
+        self.told: set[str] = set()
         self._workers: RewardWorkers | None = None
         if workers:
             job = partial(_reward_rollout, scoring=chosen, thinking=thinking)
@@ -164,7 +168,8 @@ class Reward:
 
         Args:
             reference: a path, a dictionary, a JSON string, an id in the problem set (without one, of a shipped
-                problem), or a problem. Anything else is a bad reference, and the value is None.
+                problem), a problem, or a gold answer (`references`): a text, a number, a parsed formula, or a list of
+                these. Anything else is a bad reference, and the value is None.
             solution: a text, chat messages or a list of steps.
             sample_id: kept in the grade.
 
@@ -210,6 +215,7 @@ class Reward:
     def _sendable(self, reference: Any, solution: object) -> Row | None:
         """Return a row as it is sent to a worker; None if it has a bad reference or cannot be sent."""
         try:
+            reference, solution = self._with_gold(reference, solution)
             source = reference if isinstance(reference, PreparedProblem) else self.ready.source(reference)
             return sendable(source, solution)
         except Exception:  # noqa: BLE001 - whatever it is, the row is graded here, and its reward says so
@@ -218,10 +224,16 @@ class Reward:
     def _here(self, reference: Any, solution: object, sample_id: str | None) -> Rewarded:
         """Grade one solution in this process; arguments as of a call."""
         try:
-            prepared = self.ready.get(reference)
+            read, solution = self._with_gold(reference, solution)
+            prepared = self.ready.get(read)
         except Exception as error:  # noqa: BLE001 - whatever a row of data holds, a training run goes on
-            return _bad_reference(error)
+            return _bad_reference(error, hint_of(reference, self.ready.by_id))
         return _reward_prepared(prepared, solution, scoring=self.scoring, thinking=self.thinking, sample_id=sample_id)
+
+    def _with_gold(self, reference: Any, solution: Any) -> tuple[Any, Any]:
+        """Return a row with the problem of its gold answer, and the answer of its solution in a box; others as is."""
+        gold = gold_problem(reference, self.ready.by_id)
+        return (reference, solution) if gold is None else (gold, with_presented_answer(solution))
 
 
 def _reward_prepared(
@@ -247,9 +259,9 @@ def _reward_rollout(
     return _reward_prepared(prepared, rollout.solution, scoring=scoring, thinking=thinking, sample_id=sample_id)
 
 
-def _bad_reference(error: Exception) -> Rewarded:
+def _bad_reference(error: Exception, hint: str = "") -> Rewarded:
     """Return the reward, without value, of a row whose reference cannot be used."""
-    return Rewarded(None, scalars(None, bad_reference=True), None, _fault_text(error))
+    return Rewarded(None, scalars(None, bad_reference=True), None, _fault_text(error) + hint)
 
 
 def _reward_of_result(result: Any) -> Rewarded:

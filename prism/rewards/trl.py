@@ -13,7 +13,6 @@ the trainer does not pass is not logged. Rewards of single steps: `prism.rewards
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from prism.errors import PrismError, named_type
@@ -22,6 +21,7 @@ from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, image_bytes, opened, prompts_with_ids
 from prism.rewards.generated import GeneratedProblems, entries_from
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
+from prism.rewards.rows import reward_rows
 
 _OF_TRL = frozenset(("completion_ids", "environments", "trainer_state"))  # what TRL passes besides columns
 _OF_ROWS = frozenset(("bad_reference", "bad_solution"))  # of the others the mean is over rows that have a reward
@@ -53,7 +53,8 @@ class TRLReward:
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
             problems, thinking, workers: as of `Reward`.
-            column: where a row has its reference: a path, a dictionary, a JSON string or an id in the problem set.
+            column: where a row has its reference: a gold answer, an id in the problem set, a path, a dictionary or a
+                JSON string.
             metrics: what to log besides the reward; give () for nothing.
             name: of the reward in logs; two rewards in one trainer need two names.
 
@@ -80,10 +81,11 @@ class TRLReward:
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """Return the reward of each completion; None only for a row whose reference cannot be used.
+        """Return the reward of each completion; None only for a row that has no reference, which is told once.
 
         Errors:
-            PrismError: no column of references came, as where its name is misspelt; completions that are no list.
+            PrismError: no column of references came, as where its name is misspelt; completions that are no list, or
+                another number of references; all references of the batch that cannot be used, with their rows.
         """
         if self.column not in columns:
             raise PrismError(no_column("column", self.column, columns.keys() - _OF_TRL))
@@ -92,8 +94,7 @@ class TRLReward:
         references = columns[self.column]
         if not isinstance(references, list | tuple):
             references = [references] * len(completions)
-        rows = list(zip_longest(references[: len(completions)], completions))
-        found = self.reward.many([row[0] for row in rows], [row[1] for row in rows])
+        found = reward_rows(self.reward, references, completions, column=self.column)
         self.found = tuple(found)
         if log_metric is not None:
             for key, value in self._means(found).items():

@@ -34,6 +34,7 @@ from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.generated import GeneratedProblems, Templates, endless, entries_from
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
+from prism.rewards.rows import check_row
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
 _LOOKED_AT = 10  # indices for each row that is wanted, before a run is said to repeat itself
@@ -81,24 +82,26 @@ class VerifiersReward:
         With workers it is returned as an awaitable, which a rubric awaits: so those of a group are graded at once.
 
         Errors:
-            PrismError: no column of references came; the rubric logs the error, and the reward is 0.
+            PrismError: no column of references came, or one that cannot be used; the rubric logs the error, and the
+                reward is 0.
         """
         row = self._row(completion, answer, info, columns)
         if self.reward.workers:
             return self._awaited_value(row, info, state, columns)
-        return self._value(self.reward(*row), info, state, columns)
+        return self._value(row[0], self.reward(*row), info, state, columns)
 
     async def _awaited_value(self, row: tuple[Any, Any], info: Any, state: Any, columns: Mapping[str, Any]) -> float:
         """Return the reward of a row that a worker grades; the event loop goes on meanwhile."""
-        return self._value(await wrap_future(self.reward.submit(*row)), info, state, columns)
+        return self._value(row[0], await wrap_future(self.reward.submit(*row)), info, state, columns)
 
-    def _value(self, found: Rewarded, info: Any, state: Any, columns: Mapping[str, Any]) -> float:
+    def _value(self, reference: Any, found: Rewarded, info: Any, state: Any, columns: Mapping[str, Any]) -> float:
         """Return the value of a reward, after its scalars were written to the state."""
         if isinstance(state, MutableMapping):
             state[self.__name__] = dict(found.scalars)
         there = {"answer", *columns, *(info if isinstance(info, Mapping) else ())}
         if self.column not in there:
             raise PrismError(no_column("column", self.column, there))
+        check_row(self.reward, reference, found, column=self.column)
         return found.value or 0.0
 
     def reward_of_row(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> Rewarded:
@@ -342,7 +345,7 @@ class VerifiersTaskReward:
         """Return the reward of the last reply, 0 without value; metrics and matched nodes are written to the trace.
 
         Errors:
-            PrismError: the task's data has no such field.
+            PrismError: the task's data has no such field, or its reference cannot be used.
         """
         reference = task.get(self.field) if isinstance(task, Mapping) else getattr(task, self.field, None)
         found = await wrap_future(self.reward.submit(reference, getattr(trace, "last_reply", None)))
@@ -353,6 +356,7 @@ class VerifiersTaskReward:
         if not (self.field in task if isinstance(task, Mapping) else hasattr(task, self.field)):
             there = task if isinstance(task, Mapping) else getattr(task, "__dict__", ())
             raise PrismError(no_column("field", self.field, there))
+        check_row(self.reward, reference, found, column=self.field)
         return found.value or 0.0
 
 

@@ -27,6 +27,7 @@ from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, image_bytes, marked_text, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, no_column
+from prism.rewards.rows import check_row, reward_rows
 
 # One of each configuration, which verl hands over with every call; kept with its settings, of which the key has ids.
 _rewards: dict[object, tuple[Reward, object]] = {}
@@ -52,21 +53,24 @@ def compute_score(
     Args:
         data_source: not used.
         solution_str: what the model wrote.
-        ground_truth: the reference: a path, a dictionary, a JSON string or an id in the problem set.
+        ground_truth: the reference: a gold answer, an id in the problem set, a path, a dictionary or a JSON string.
         extra_info: of the row.
         scoring, problems, thinking, workers: as of `Reward`; with workers many threads are graded at once.
         reference_key: take the reference from this entry of `extra_info`; the ground truth is something else.
 
     Returns:
-        Always the same keys. A bad reference has the score 0 and `bad_reference` 1: all solutions of a group have the
-        same, so that their advantages are 0.
+        Always the same keys. A row without a reference has the score 0 and `bad_reference` 1, and is told once: all
+        solutions of a group have the same, so that their advantages are 0.
 
     Errors:
         PrismError: an argument after `extra_info` cannot be used; `extra_info` has no key `reference_key`; no ground
-            truth has come since this process began. Never anything else about a row.
+            truth has come since this process began; a reference that cannot be used. Never anything about a solution.
     """
     reward = cached_reward(scoring, problems, thinking=thinking, workers=workers)
-    return score_fields(reward(reference_of_row(ground_truth, extra_info, reference_key), solution_str))
+    reference = reference_of_row(ground_truth, extra_info, reference_key)
+    found = reward(reference, solution_str)
+    check_row(reward, reference, found, column=column_of(reference_key))
+    return score_fields(found)
 
 
 def compute_score_batched(
@@ -82,11 +86,20 @@ def compute_score_batched(
     reference_key: str | None = None,
     **_others: Any,
 ) -> list[dict[str, float]]:
-    """Return what `compute_score` returns, for each row of a batch, in order."""
+    """Return what `compute_score` returns, for each row of a batch, in order.
+
+    Errors:
+        PrismError: as of `compute_score`, of all rows at once; lists of different lengths.
+    """
     reward = cached_reward(scoring, problems, thinking=thinking, workers=workers)
-    infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
+    infos = [None] * len(ground_truths) if extra_infos is None else extra_infos
+    if len(infos) != len(ground_truths):
+        raise PrismError(
+            f"ground_truths: {len(ground_truths)} entries, and extra_infos: {len(infos)}; expected as many"
+        )
     references = [reference_of_row(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
-    return [score_fields(each) for each in reward.many(references, solution_strs)]
+    found = reward_rows(reward, references, solution_strs, column=column_of(reference_key), solved="solution_strs")
+    return [score_fields(each) for each in found]
 
 
 def prompt_rows(problems: Problems, *, style: str = "prism", data_source: str = "prism") -> list[dict[str, Any]]:
@@ -137,6 +150,11 @@ def reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any
     if key not in there:
         raise PrismError(f"extra_info: {no_column('reference_key', key, there)}")
     return there[key]
+
+
+def column_of(key: str | None) -> str:
+    """Return what messages call the references: the ground truth, or an entry of the extra information."""
+    return "ground_truth" if key is None else f"extra_info, {key}"
 
 
 def score_fields(each: Rewarded) -> dict[str, float]:

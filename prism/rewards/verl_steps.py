@@ -29,8 +29,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
+from prism.rewards.rows import check_row
 from prism.rewards.tokens import place_rewards
-from prism.rewards.verl import cached_reward, reference_of_row, score_fields
+from prism.rewards.verl import cached_reward, column_of, reference_of_row, score_fields
 
 COLUMN = "step_rewards"  # of the extra information: [[token, reward], ...] as a JSON text
 
@@ -130,6 +131,7 @@ def _make_manager() -> type:
             text = self.tokenizer.decode(ids, skip_special_tokens=True)
             reference = reference_of_row(row["reward_model"].get("ground_truth"), row.get("extra_info"), key)
             found = reward(reference, text)
+            check_row(reward, reference, found, column=column_of(key))
             tokens = [int(each) for each in ids]
             placed = place_rewards(reward, found, self.tokenizer, tokens, text)
             pairs = [(token, each) for token, each in enumerate(placed.rewards) if each]

@@ -301,7 +301,7 @@ async def _get_reward_route(_body: RewardRequest, request: Request) -> Response:
     """Answer the rewards of OpenRLHF's remote-reward request, one for each query."""
     service: GradingService = request.app.state.service
     rows = await service.in_thread(_read_or_refuse, openrlhf.rows_of, await request.json())
-    items = [_make_grade_item(label, solution, str(k)) for k, (label, solution) in enumerate(rows)]
+    items = await service.row_items(rows)
     return json_response(json_line(openrlhf.columns(await service.reward_items(items))))
 
 
@@ -310,8 +310,8 @@ async def _verify_route(_body: VerifyRequest, request: Request) -> Response:
     service: GradingService = request.app.state.service
     data = await request.json()
     solution = await service.in_thread(_read_or_refuse, nemo_gym.solution_of, data)
-    item = _make_grade_item(_read_or_refuse(nemo_gym.reference_of, data), solution, "1")
-    (graded_item,) = await service.grade_items([item], [""])
+    items = await service.row_items([(_read_or_refuse(nemo_gym.reference_of, data), solution)])
+    (graded_item,) = await service.grade_items(items, [""])
     return json_response(await service.in_thread(_encode_json_answer, nemo_gym.answer(data, graded_item.reward)))
 
 
@@ -375,11 +375,6 @@ def _add_routes(app: FastAPI) -> None:
     app.get("/metrics", summary=_metrics_route.__doc__, response_class=PlainTextResponse)(_metrics_route)
     app.get("/", include_in_schema=False)(_root_route)
     app.get("/docs", include_in_schema=False)(_docs_route)
-
-
-def _make_grade_item(reference: Any, solution: Any, sample_id: str) -> GradeItem:
-    """Return a `GradeItem` from the parts of a framework's request."""
-    return GradeItem(problem=reference, solution=solution, sample_id=sample_id)
 
 
 def _parse_json(body: bytes) -> dict[str, Any]:

@@ -26,10 +26,12 @@ from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade
 from prism.grading.row import json_line, score_row
 from prism.grading.scoring import Scoring, scalars, score_by
+from prism.grading.verifying import with_presented_answer
 from prism.inputs import did_you_mean
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
 from prism.problem.source import PlainProblem, node_counts
+from prism.rewards.references import gold_problem
 from prism.rewards.reward import Rewarded
 from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
@@ -191,6 +193,19 @@ class GradingService:
         if lines:
             raise RefusedRequest(422, list(dict.fromkeys(lines)))
         return [each for each in graded if isinstance(each, GradedItem)]
+
+    async def row_items(self, rows: Sequence[tuple[Any, Any]]) -> list[GradeItem]:
+        """Return the items of a framework's rows, each a reference, which may be a gold answer, and a solution."""
+        read = await self.in_thread(self._with_golds, rows)
+        return [GradeItem(problem=one, solution=text, sample_id=str(k)) for k, (one, text) in enumerate(read, start=1)]
+
+    def _with_golds(self, rows: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Return rows, of those with a gold answer its problem, and their solution with its answer in a box."""
+        golds = [gold_problem(reference, self.problems) for reference, _ in rows]
+        return [
+            row if gold is None else (gold.data, with_presented_answer(row[1]))
+            for row, gold in zip(rows, golds, strict=True)
+        ]
 
     async def reward_items(self, items: Sequence[GradeItem]) -> list[Rewarded]:
         """Return the reward of each item; its value is None for an unusable problem, 0 for an unusable solution."""

@@ -112,7 +112,8 @@ def test_no_answer_is_undecided_and_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "gold", [None, True, b"5", float("nan"), float("inf"), {"answer": "5"}, object(), "", "[[", [], ["5", None, "{"], [["5"]]]
+    "gold",
+    [None, True, b"5", float("nan"), float("inf"), {"answer": "5"}, object(), "", "[[", [], ["5", None, "{"], [["5"]]],
 )
 def test_an_error_of_verify_speaks_of_the_gold_answer(gold: Any) -> None:
     with pytest.raises(PrismError, match=r"^gold") as caught:

@@ -34,7 +34,7 @@ SMALL = {
     ],
 }
 RIGHT, HALF = r"Newton says $a = \frac{F}{m}$, so $v = \frac{F t}{m}$.", "$F = m a$"
-BAD_REFERENCES = [None, "nowhere", "nowhere.toml", "{", 1.5, [], {"id": "x"}, object()]
+BAD_REFERENCES = [None, "nowhere", "nowhere.toml", "{", True, [], {"id": "x"}, object()]
 BAD_SOLUTIONS = [None, 7, {"role": "user"}, [1, "x"], object()]
 
 
@@ -334,8 +334,18 @@ def ways(reward: Reward) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["rubric", "task", "lm_eval", "lighteval", "inspect"])
-def test_no_row_raises_and_threads_agree(reward: Reward, name: str) -> None:
-    door = ways(reward)[name]
+def test_no_solution_raises_and_threads_agree(reward: Reward, name: str) -> None:
+    """A reference that cannot be used raises where a model is trained; an evaluation goes on and warns."""
+    asked = ways(reward)[name]
+
+    def door(reference: Any, solution: Any) -> Any:
+        try:
+            return asked(reference, solution)
+        except prism.PrismError as error:
+            assert name in ("rubric", "task")
+            assert reference in BAD_REFERENCES[1:]
+            return str(error)
+
     rows: list[tuple[Any, Any]] = [("newton", RIGHT), ("newton", HALF), ("newton", "")]
     rows += [(reference, RIGHT) for reference in BAD_REFERENCES] + [("newton", each) for each in BAD_SOLUTIONS]
     alone = [door(*each) for each in rows]

@@ -217,7 +217,7 @@ def test_the_number_of_workers_is_checked() -> None:
 
 
 def test_doors_hand_their_rows_to_workers(serial: Reward, parallel: Reward) -> None:
-    found = TRLReward(parallel)(completions=[RIGHT, "", RIGHT], reference=["newton", "newton", "nowhere"])
+    found = TRLReward(parallel)(completions=[RIGHT, "", RIGHT], reference=["newton", "newton", None])
     assert found == [1.0, 0.0, None]
     rubric, task = VerifiersReward(parallel), VerifiersTaskReward(parallel)
     state: dict[str, Any] = {}
@@ -239,7 +239,7 @@ def test_doors_hand_their_rows_to_workers(serial: Reward, parallel: Reward) -> N
 @pytest.mark.slow
 def test_verl_asks_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {"problems": [SMALL]}
-    rows = ["set"] * 3, [RIGHT, "", RIGHT], ["newton", "newton", "nowhere"]
+    rows = ["set"] * 3, [RIGHT, "", RIGHT], ["newton", "newton", ""]
     expected = compute_score_batched(*rows, **settings)
     assert compute_score_batched(*rows, **settings, workers=1) == expected
     assert [compute_score(*row, **settings, workers=1) for row in zip(*rows, strict=True)] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from prism.problem.toml_writer import problem_toml
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")  # characters that are not portable in a file name
 _MAX_NAME = 100  # characters of a file name
+_SHOWN_PLACES = 3  # of entries with the same fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,40 @@ class ConvertedProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryFault:
+    """Why an entry could not be converted, and where it stands: `line 3, q3`, or empty for the only one of a file."""
+
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return both: `line 3, q3: it has no question`."""
+        return f"{self.place}: {self.text}" if self.place else self.text
+
+
+def told_once(faults: Iterable[EntryFault]) -> list[str]:
+    """Return lines that tell each fault once: of several entries with the same one, how many and the first places."""
+    places: dict[str, list[str]] = {}
+    for each in faults:
+        places.setdefault(each.text, []).append(each.place)
+    return [
+        str(EntryFault(where[0], text)) if len(where) == 1
+        else f"{len(where)} rows: {text} ({'; '.join(where[:_SHOWN_PLACES])}{_more(len(where) - _SHOWN_PLACES)})"
+        for text, where in places.items()
+    ]  # fmt: skip
+
+
+def _more(n: int) -> str:
+    """Return how many places are not shown; empty if all are."""
+    return f"; and {n} more" if n > 0 else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Conversion:
     """The result of converting a file: its problems, and the faults of entries that could not be converted."""
 
     problems: tuple[ConvertedProblem, ...]
-    faults: tuple[str, ...]
+    faults: tuple[EntryFault, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -56,7 +86,7 @@ class Conversion:
                 {"problem": dict(each.data), "remarks": list(each.remarks), "points_lost": plain_number(each.lost)}
                 for each in self.problems
             ],
-            "faults": list(self.faults),
+            "faults": list(map(str, self.faults)),
         }
 
 

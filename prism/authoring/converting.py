@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from prism.authoring.conversions import Conversion, ConvertedProblem, entry_fault
+from prism.authoring.conversions import Conversion, ConvertedProblem, EntryFault, entry_fault
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
@@ -24,6 +24,7 @@ from prism.problem.schema import load_problem
 from prism.problem.source import NODE_LISTS, first_and_count
 
 _MAX_FILE = 1 << 28  # bytes of a file, which is read as a whole
+_SHOWN = 200  # characters of the names of fields
 SUFFIXES = (".json", ".jsonl", ".toml", ".csv")
 _KEPT = (
     "id", "context", "title", "domain", "subtopic", "kind", "origin", "source", "difficulty", "givens", "symbols",
@@ -39,7 +40,7 @@ def convert(path: Path) -> Conversion:
         DataFileError: the file cannot be read, or holds nothing to convert.
     """
     problems: list[ConvertedProblem] = []
-    faults: list[str] = []
+    faults: list[EntryFault] = []
     is_table = path.suffix == ".csv"  # an author of one knows rows
     for where, entry in _read_entries(path):
         try:
@@ -47,7 +48,9 @@ def convert(path: Path) -> Conversion:
             found = problems[-1].faults
         except DataFileError as error:
             found = error.faults
-        faults += [f"{where}{fault.replace('marking, entry', 'row', 1) if is_table else fault}" for fault in found]
+        faults += [
+            EntryFault(where, fault.replace("marking, entry", "row", 1) if is_table else fault) for fault in found
+        ]
     return Conversion(tuple(problems), tuple(faults))
 
 
@@ -55,7 +58,7 @@ def convert(path: Path) -> Conversion:
 
 
 def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield (`line 3, `, table) for each problem of a file; the text names its place and is empty for a single one."""
+    """Yield (`line 3`, table) for each problem of a file; the text names its place and is empty for a single one."""
     if path.suffix not in SUFFIXES:
         raise DataFileError(str(path), (f"is named {path.suffix or 'without an ending'}; give {', '.join(SUFFIXES)}",))
     try:
@@ -78,18 +81,16 @@ def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         listed = [("", found)] if isinstance(found, Mapping) else []
         if isinstance(found, list):
             plain = found and all(isinstance(each, Mapping) and _is_criterion(each) for each in found)
-            listed = (
-                [("", {"marking": found})] if plain else [(f"entry {n}, ", e) for n, e in enumerate(found, start=1)]
-            )
+            listed = [("", {"marking": found})] if plain else [(f"entry {n}", e) for n, e in enumerate(found, start=1)]
     if not listed:
         raise DataFileError(str(path), ("holds no problem: give a table, a list of them, or one a line",))
     if faults := [
-        f"{where}{str(entry)[:60]!r} is no table" for where, entry in listed if not isinstance(entry, Mapping)
+        f"{where}, {str(entry)[:60]!r} is no table" for where, entry in listed if not isinstance(entry, Mapping)
     ]:
         raise DataFileError(str(path), first_and_count(faults))
     for where, entry in listed:
         named = entry.get("id")
-        yield f"{where}{named}: " if named else where, entry
+        yield f"{where}, {named}" if named and where else str(named or where), entry
 
 
 def _json_lines(text: str, path: Path) -> list[tuple[str, Any]]:
@@ -98,7 +99,7 @@ def _json_lines(text: str, path: Path) -> list[tuple[str, Any]]:
     faults: list[str] = []
     for n, line in enumerate(text.split("\n"), start=1):
         try:
-            listed += [(f"line {n}, ", _parse_json(line))] if line.strip() else []
+            listed += [(f"line {n}", _parse_json(line))] if line.strip() else []
         except PrismError as error:
             faults.append(f"line {n}: cannot be read: {error}")
     if faults:
@@ -133,7 +134,12 @@ def convert_entry(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
         return _convert_problem(entry)
     if isinstance(entry.get("marking"), list):
         return convert_scheme(entry, stem)
-    raise entry_fault(f"has neither nodes ({', '.join(NODE_LISTS)}) nor a list `marking`")
+    fields = ", ".join(map(str, entry))[:_SHOWN] or "none"
+    raise entry_fault(
+        f"has neither nodes ({', '.join(NODE_LISTS)}), nor a list `marking`, nor a question with its answer; "
+        f"its fields are {fields}: --map question=FIELD,answer=FIELD,solution=FIELD says which these are, "
+        "--from NAME which published data set it is of"
+    )
 
 
 # Problems in the published shape ----------------------------------------------------------------------------------

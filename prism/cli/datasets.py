@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,13 +61,50 @@ def _dataset(name: str) -> Dataset:
         raise typer.BadParameter(f"--from: {error}") from error
 
 
-def convert_dataset(path: Path, name: str, wanted: Wanted, out: Path | None, *, force: bool, as_json: bool) -> None:
+def convert_rows(
+    path: Path, name: str, fields: Mapping[str, str], wanted: Wanted, out: Path | None, *, force: bool, as_json: bool
+) -> bool:
+    """Convert the rows of a published data set, or of questions with answers; return False if a file holds neither.
+
+    Exits with code 3 if a row was refused, unless `wanted.is_partial`.
+
+    Args:
+        name: of the data set; empty for questions.
+        fields: what the fields of questions are called, where the user says so.
+    """
+    from prism.authoring.importers.question_rows import question_rows
+
+    if name:
+        if fields:
+            raise typer.BadParameter(
+                "--map goes with rows of questions; of a data set that --from names the fields are known"
+            )
+        _convert_dataset(path, _dataset(name), wanted, out, force=force, as_json=as_json)
+        return True
+    try:
+        found = question_rows(path, fields)
+    except prism.DataFileError as error:
+        fail(str(error))
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"--map: {error}") from error
+    if found is None:
+        return False
+    print(f"prism: {path}: rows of questions: {found}", file=sys.stderr)
+    if found.like:
+        print(f"prism: {path}: has the fields of {found.like}; --from {found.like} reads all of them", file=sys.stderr)
+    _convert_dataset(path, found.dataset, wanted, out, force=force, as_json=as_json)
+    return True
+
+
+def _convert_dataset(
+    path: Path, dataset: Dataset, wanted: Wanted, out: Path | None, *, force: bool, as_json: bool
+) -> None:
     """Convert the rows of a data set; exits with code 3 if one was refused, unless `wanted.is_partial`."""
     from prism.authoring import conversions
+    from prism.authoring.conversions import EntryFault
     from prism.authoring.importers.entries import Choice
     from prism.authoring.importers.importing import check_choice, import_dataset
 
-    dataset = _dataset(name)
     choice = Choice(wanted.variant, wanted.language)
     try:
         check_choice(dataset, choice)
@@ -94,9 +131,9 @@ def convert_dataset(path: Path, name: str, wanted: Wanted, out: Path | None, *, 
     elif out is None:
         print(printable("".join(conversions.problem_texts(made.conversion))), end="")
     else:
-        for each in made.problems:
-            for remark in each.remarks:
-                print(printable(f"{each.data['id']}: {remark}"))
+        remarks = [EntryFault(str(each.data["id"]), told) for each in made.problems for told in each.remarks]
+        for line in conversions.told_once(remarks):
+            print(printable(line))
         counts = (len(texts), "file"), (len(images), "image")
         print(f"{made.summary()}; {', '.join(count_of(n, noun) for n, noun in counts)}")
     _tell_rows(made, path, out, is_drafted=wanted.is_drafted)
@@ -112,8 +149,10 @@ def _tell_licence(dataset: Dataset) -> None:
 
 def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_drafted: bool) -> None:
     """Tell on standard error of each refused row, and what could have been had besides."""
-    for each in made.refused:
-        print(f"prism: {each}", file=sys.stderr)
+    from prism.authoring.conversions import told_once
+
+    for line in told_once(each.fault for each in made.refused):
+        print(f"prism: {line}", file=sys.stderr)
     if made.n_undrafted and not is_drafted:
         told = f"{count_of(made.n_undrafted, 'problem')} of answers alone though the row has a solution"
         print(f"prism: {path}: {told}; --draft drafts a DAG where that is possible", file=sys.stderr)
@@ -122,6 +161,11 @@ def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_draf
         print(f"prism: {path}: {count_of(n_image, 'image')} not written; -o FOLDER writes them", file=sys.stderr)
     if out is None:
         print(f"prism: {path}: {made.summary()}", file=sys.stderr)
+    elif made.problems:
+        n_drafted = sum(each.data["metadata"]["dag"] == "drafted" for each in made.problems)
+        first = f"read {count_of(n_drafted, 'draft')} through, then: " if n_drafted else ""
+        command = "show" if out.suffix == ".jsonl" else "lint"  # which takes files of one problem, and folders of them
+        print(f"prism: next: {first}prism {command} {out}", file=sys.stderr)
 
 
 def _rubric_file(made: DatasetConversion, out: Path | None) -> list[tuple[Path, str]]:

@@ -175,7 +175,8 @@ def print_converted(made: Conversion, paths: list[Path]) -> None:
             print(f"{each.data['id']}: {remark}")
     nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
     counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
-    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
+    first = "; read through what was written, then: prism lint" if made.problems else ""
+    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}{first}")
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ import typer
 
 import prism
 from prism.cli.application import app
-from prism.cli.datasets import FromDataset, Wanted, convert_dataset, lint_dataset
+from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
 from prism.cli.options import (
     BAD_FILE,
     AsJson,
@@ -24,6 +24,7 @@ from prism.cli.options import (
     files_to_lint,
     load_problem_or_exit,
     make_folder,
+    parse_field_map,
     problem_file,
     read_macro_file,
     read_solution,
@@ -309,13 +310,21 @@ def draft(
 def convert(
     file: Annotated[
         Path,
-        typer.Argument(help="Problems or marking schemes: .json, .jsonl, .toml, .csv; with --from also a folder."),
+        typer.Argument(
+            help="Questions, problems or schemes: .jsonl, .json, .csv, .parquet, .toml; with --from a folder too."
+        ),
     ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
     ] = None,
     origin: FromDataset = "",
+    mapping: Annotated[
+        str,
+        typer.Option(
+            "--map", metavar="NAME=FIELD,...", help="Fields of the rows: id, question, answer, solution, unit."
+        ),
+    ] = "",
     variant: Annotated[str, typer.Option(help="Of the data set's variants this one only.")] = "",
     language: Annotated[str, typer.Option(help="Of a data set in two languages this one only: en, zh.")] = "",
     as_draft: Annotated[bool, typer.Option("--draft", help="Draft a DAG where a row has a worked solution.")] = False,
@@ -323,13 +332,15 @@ def convert(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make problem files from published data sets and from marking schemes; exit code 3 if one cannot be."""
-    if origin:
-        wanted = Wanted(variant, language, is_drafted=as_draft, is_partial=partial)
-        convert_dataset(file, origin, wanted, out, force=force, as_json=as_json)
+    """Make problem files from rows of questions, data sets and marking schemes; exit code 3 if one cannot be."""
+    wanted = Wanted(variant, language, is_drafted=as_draft, is_partial=partial)
+    if convert_rows(file, origin, parse_field_map(mapping), wanted, out, force=force, as_json=as_json):
         return
-    if variant or language or as_draft or partial:
-        raise typer.BadParameter("--variant, --language, --draft and --partial go with --from NAME")
+    if variant or language:
+        raise typer.BadParameter("--variant and --language go with --from NAME")
+    if as_draft or partial:
+        told = "--draft and --partial go with --from NAME or rows of questions, and the file has none under known names"
+        raise typer.BadParameter(f"{told}: --map question=FIELD,answer=FIELD,solution=FIELD says which these are")
     from prism.authoring import conversions, converting
 
     try:
@@ -348,7 +359,7 @@ def convert(
         print("".join(text for text in conversions.problem_texts(made)), end="")
     else:
         print_converted(made, [path for path, _ in texts])
-    for fault in made.faults:
+    for fault in conversions.told_once(made.faults):
         print(f"prism: {file}: {fault}", file=sys.stderr)
     if made.faults:
         raise typer.Exit(BAD_FILE)

@@ -140,7 +140,7 @@ def test_all_faults_come_at_once_and_the_sound_problems_with_them(tmp_path: Path
     rows: list[Any] = [SCHEME, bad_points, words, cyclic, {"id": "five"}, ahead]
     made = convert(written(tmp_path, "all.jsonl", "\n".join(json.dumps(row) for row in rows)))
     assert [each.data["id"] for each in made.problems] == ["spring"]
-    told = "\n".join(made.faults)
+    told = "\n".join(map(str, made.faults))
     assert "line 2, two: marking, entry 1, points: 'many'" in told
     assert "line 2, two: marking, entry 2, formula: is missing" in told
     assert "line 2, two: marking, entry 2, points: -1" in told
@@ -166,8 +166,8 @@ def test_a_formula_that_is_not_read_is_told_and_the_rest_converted(tmp_path: Pat
     source = written(tmp_path, "s.csv", text)
     made = convert(source)
     assert [each.data["grading_standard"][0]["formula"] for each in made.problems] == ["F = m a"]
-    assert [fault[: fault.index("`")] for fault in made.faults] == ["row 2, formula: ", "row 3, formula: "]
-    assert "closing brace" in made.faults[0]
+    assert [fault[: fault.index("`")] for fault in map(str, made.faults)] == ["row 2, formula: ", "row 3, formula: "]
+    assert "closing brace" in str(made.faults[0])
     done = CliRunner().invoke(app, ["convert", str(source), "-o", str(tmp_path / "s.toml")])
     assert (done.exit_code, done.stderr.count("does not parse"), (tmp_path / "s.toml").exists()) == (3, 2, True)
 
@@ -182,7 +182,7 @@ def test_the_place_of_an_unread_formula_is_that_of_its_criterion(tmp_path: Path)
         ([unread], "q: marking, entry 1: "),
     ):
         made = convert(written(tmp_path, "s.json", {"id": "q", "marking": marking}))
-        (fault,) = made.faults
+        (fault,) = map(str, made.faults)
         assert (fault[: fault.index("`")], len(made.problems)) == (place, int(marking != [unread]))
     (problem,) = convert(written(tmp_path, "s.json", {"id": "q", "marking": [both]})).problems
     assert not problem.faults  # the criterion is a node, and what is missing of it is a remark

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from prism.authoring.conversions import Conversion, ConvertedProblem
+from prism.authoring.conversions import Conversion, ConvertedProblem, EntryFault
 from prism.authoring.importers.engibench import is_open_ended, rubric_rows
 from prism.authoring.importers.entries import (
     REFUSALS,
@@ -33,10 +33,15 @@ class RefusedRow:
     row: SourceRow
     refusal: Refusal
 
-    def __str__(self) -> str:
-        """Return place, id and reason: `fund.json, entry 3, fund-1.2: its unit cannot be read: "ells"`."""
+    @property
+    def fault(self) -> EntryFault:
+        """Place, id and reason: `fund.json, entry 3, fund-1.2: its unit cannot be read: "ells"`."""
         named = f", {self.refusal.id}" if self.refusal.id else ""
-        return f"{self.row.file.name}, {self.row.place}{named}: {self.refusal}"
+        return EntryFault(f"{self.row.file.name}, {self.row.place}{named}", str(self.refusal))
+
+    def __str__(self) -> str:
+        """Return place, id and reason in words."""
+        return str(self.fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class DatasetConversion:
     @property
     def conversion(self) -> Conversion:
         """The problems and faults in the shape of every other conversion."""
-        return Conversion(self.problems, tuple(map(str, self.refused)))
+        return Conversion(self.problems, tuple(each.fault for each in self.refused))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -90,8 +90,9 @@ def is_like_an_id(text: str, ids: Collection[str] = ()) -> bool:
         return False
     if _JOINED.search(bare):
         return True
-    is_near = len(bare) >= _LEAST_NEAR and bool(nearest_name(bare, ids))
-    return bool(ids) and (is_near or _WORD.fullmatch(bare) is not None)
+    if not ids or _WORD.fullmatch(bare):
+        return bool(ids)
+    return len(bare) >= _LEAST_NEAR and bool(nearest_name(bare, ids))
 
 
 def _listed_golds(reference: object) -> Sequence[object] | None:

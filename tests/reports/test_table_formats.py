@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -11,7 +12,11 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+import prism
+from prism.cli import app
+from prism.grading.row import score_row
 from prism.reports.agreement import Estimate
 from prism.reports.formats import ENDINGS, Format
 from prism.reports.report_tables import chosen_tables
@@ -87,6 +92,24 @@ def test_a_spreadsheet_works_out_no_cell_of_csv(name, cell):
     _, (model, gain) = csv.reader(io.StringIO(as_csv(table)))
     assert gain == "-0.25"
     assert model == cell or name.startswith("\t")  # of which a table makes a blank
+
+
+def test_a_report_writes_names_of_models_as_text(tmp_path):
+    problem, said = prism.load_problem("free_fall"), "$v = g t$"
+    names = ['=HYPERLINK("http://x.y")', "+1+1", "@SUM(1)", "small"]
+    rows = [
+        {
+            **score_row(problem, said, prism.grade(problem, said, sample_id=f"s{k}")),
+            "meta": {"model": name},
+        }
+        for k, name in enumerate(names)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ["report", str(tmp_path / "rows.jsonl"), "--table", "by-model", "-o", str(tmp_path / "t.csv")]
+    done = CliRunner().invoke(app, [*words, "--replicates", "0"])
+    assert done.exit_code == 0, done.output
+    listed = list(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text("utf-8"))))
+    assert sorted(row["model"] for row in listed) == sorted([*(f"'{name}" for name in names[:3]), "small"])
 
 
 def test_csv_has_every_name_in_every_row_and_comes_back():

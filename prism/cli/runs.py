@@ -16,6 +16,7 @@ import prism
 from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, STOPPED, app
 from prism.cli.options import (
     AsJson,
+    Force,
     MacroFile,
     ManyProblems,
     complete_problem,
@@ -84,6 +85,7 @@ def run(
     max_incidents: MaxIncidents = 0,
     ray: RayAddress = "",
     macros: MacroFile = "",
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
@@ -92,6 +94,8 @@ def run(
     from prism.runs import ray as on_ray
     from prism.runs.rollouts import scan
 
+    if resume and force:
+        raise typer.BadParameter("--resume goes on with what is there and --force writes over it: give one of them")
     require_folder(out)
     if not is_json(problems):
         problem_file(problems)
@@ -106,8 +110,8 @@ def run(
         began = perf_counter()
         with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
-                known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
-                workers=(0 if ray else n_processors()) if workers is None else workers,
+                known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, force=force,
+                on_done=advance, workers=(0 if ray else n_processors()) if workers is None else workers,
             )  # fmt: skip
     except prism.PrismError as error:
         left = isinstance(error, prism.DataFileError) and bulk.Shards(out).is_unfinished()

@@ -252,6 +252,7 @@ def run(
     workers: int = 1,
     kill_after: float = KILL_AFTER,
     resume: bool = False,
+    force: bool = False,
     on_done: Callable[[int], None] = lambda _: None,
     run_tasks: Callable[[Iterator[Task], Job], Iterator[Done]] | None = None,
 ) -> Summary:
@@ -263,12 +264,13 @@ def run(
         out: `.jsonl` or `.parquet`.
         workers: processes; 0 grades in this one, and nothing is killed.
         resume: continue from the shards that an earlier run of the same command left beside `out`.
+        force: begin anew whatever is there; an output of before stays until the new one is whole. Not with `resume`.
         on_done: called with the number of rollouts that have become done.
         run_tasks: runs the tasks, in any order, instead of workers on this machine.
 
     Errors:
-        PrismError: an output with another ending; an output or shards that exist already, without `resume`; an output
-            that this run would not have written; another run writing the same output.
+        PrismError: an output with another ending; an output or shards that exist already, without `resume` or
+            `force`; an output that this run would not have written; another run writing the same output.
         DataFileError: faults of the problems that rollouts name, of all of them once one is met.
     """
     writer = writer_of(out, follow_through=options.follow_through)
@@ -276,7 +278,7 @@ def run(
     if resume and shards.is_finished():
         tasks = _make_tasks(problems, read(source, scanned.fields, problems))
         return replace(_summary_of_finished(out, tasks, options, on_done), n_skipped=scanned.n_skipped)
-    shards.open(resume=resume)
+    shards.open(resume=resume, force=force)
     try:
         tasks = _make_tasks(problems, read(source, scanned.fields, problems))
         new = _unfinished_tasks(tasks, shards, options, on_done)
@@ -363,7 +365,7 @@ def _summary_of_finished(out: Path, tasks: Iterator[Task], options: Options, on_
     tally = _Tally()
     for row, task in zip_longest(score_rows(out), tasks):
         if row is None or task is None or not _is_row_of(row, task, options):
-            raise PrismError(f"{out}: is there already, and of another input or grader; remove it, or name another")
+            raise PrismError(f"{out}: is there already, and of another input or grader; --force writes over it, or name another")
         tally.add(row)
         on_done(1)
     return tally.summary(0)
@@ -443,19 +445,24 @@ class Shards:
         """Return True if the folder of an unfinished run exists."""
         return self._folder.exists()
 
-    def open(self, *, resume: bool) -> None:
-        """Create the folder, or reuse an existing one, and lock it.
+    def open(self, *, resume: bool, force: bool = False) -> None:
+        """Create the folder, or reuse an existing one, and lock it; with `force` no row in it stays.
 
         Errors:
-            PrismError: the output exists; the folder exists and `resume` is False; another run holds the lock.
+            PrismError: without `force`: the output exists, or the folder does and `resume` is False; another run holds
+                the lock.
         """
         shutil.rmtree(self._finished, ignore_errors=True)
-        if self._folder.exists() and not resume:
+        if self._folder.exists() and not (resume or force):
             raise PrismError(
-                f"{self._out}: an interrupted run left {self._folder.name}: resume it, or remove that folder"
+                f"{self._out}: an interrupted run left {self._folder.name}: --resume goes on with it, --force begins"
+                " anew"
             )
-        if self.is_finished():
-            raise PrismError(f"{self._out}: is there already, and whole; remove it, or name another")
+        if self.is_finished() and not force:
+            raise PrismError(
+                f"{self._out}: is there already, and whole; --force writes over it, --resume takes over a run of the"
+                " same input, or name another"
+            )
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = self._folder / "lock"
         _set_aside_damaged(lock)
@@ -463,6 +470,8 @@ class Shards:
         if not _try_lock(self._lock):
             self._lock.close()
             raise PrismError(f"{self._out}: another run is writing it")
+        for path in self._folder.glob("*.rows") if force else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         for path in (self._folder / "whole", *self._folder.glob("*.rows")):
             _set_aside_damaged(path)
         for path in self._folder.glob("*.rows"):

@@ -68,6 +68,7 @@ def run(
     workers: int = 0,
     kill_after: float = KILL_AFTER,
     resume: bool = False,
+    force: bool = False,
     on_done: Callable[[int], None] = lambda _: None,
 ) -> Summary:
     """Grade a file of rollouts into a file of score rows as `bulk.run` does, with the actors of a Ray cluster.
@@ -88,8 +89,9 @@ def run(
             training=options.training, kill_after=kill_after,
         )  # fmt: skip
         return bulk.run(
-            problems, source, scanned, out, options=options, resume=resume, on_done=on_done, run_tasks=run_tasks
-        )
+            problems, source, scanned, out, options=options, resume=resume, force=force, on_done=on_done,
+            run_tasks=run_tasks,
+        )  # fmt: skip
 
 
 def run_on_ray(

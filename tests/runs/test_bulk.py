@@ -242,7 +242,7 @@ def test_a_run_that_ends_at_any_row_is_resumed_to_the_same_bytes(files, monkeypa
     with pytest.raises(_Killed):
         _ran(files, "out.jsonl")
     left = -1
-    with pytest.raises(PrismError, match="resume it"):
+    with pytest.raises(PrismError, match="--resume goes on with it, --force begins anew"):
         _ran(files, "out.jsonl")
     told: list[int] = []
     summary = _ran(files, "out.jsonl", resume=True, on_done=told.append)
@@ -279,10 +279,15 @@ def test_a_row_of_another_content_is_graded_again(files, monkeypatch):
     assert (files / "out.jsonl").read_bytes() == (files / "whole.jsonl").read_bytes()
 
 
-def test_an_output_is_never_written_over(files):
+def test_an_output_is_written_over_with_force_only(files):
     _ran(files, "out.jsonl")
-    with pytest.raises(PrismError, match="is there already, and whole"):
+    first = (files / "out.jsonl").read_bytes()
+    (files / "rollouts.jsonl").write_text("\n".join(map(json.dumps, _rollouts(7))), encoding="utf-8")
+    with pytest.raises(PrismError, match="is there already, and whole; --force writes over it, --resume takes over"):
         _ran(files, "out.jsonl")
+    assert (files / "out.jsonl").read_bytes() == first
+    assert _ran(files, "out.jsonl", force=True).n_new == 7
+    assert len(_rows(files / "out.jsonl")) == 7
     with pytest.raises(PrismError, match=r"'.txt'; expected .jsonl or .parquet"):
         _ran(files, "out.txt")
 
@@ -300,6 +305,41 @@ def test_a_finished_run_is_resumed_to_itself(files, out):
     (files / "rollouts.jsonl").write_text("\n".join(map(json.dumps, _rollouts(19))), encoding="utf-8")
     with pytest.raises(PrismError, match="of another input or grader"):
         _ran(files, out, resume=True)
+
+
+def test_a_forced_run_that_is_killed_leaves_the_old_output_and_is_resumed(files, monkeypatch):
+    _ran(files, "out.jsonl")
+    first = (files / "out.jsonl").read_bytes()
+    (files / "rollouts.jsonl").write_text("\n".join(map(json.dumps, _rollouts(21)[1:])), encoding="utf-8")
+
+    def grade(problem, solution, **options):
+        if options["sample_id"] == "s015":
+            raise _Killed
+        return prism.grade(problem, solution, **options)
+
+    monkeypatch.setattr("prism.runs.bulk.grade", grade)
+    with pytest.raises(_Killed):
+        _ran(files, "out.jsonl", force=True)
+    monkeypatch.undo()
+    assert (files / "out.jsonl").read_bytes() == first
+    assert _ran(files, "out.jsonl", resume=True).n_new == 6
+    assert [row["sample_id"] for row in _rows(files / "out.jsonl")][::19] == ["s001", "s020"]
+
+
+def test_force_begins_anew_beside_an_interrupted_run(files, monkeypatch):
+    monkeypatch.setattr("prism.runs.bulk.Shards.finish", _stay)
+    _ran(files, "out.jsonl")
+    monkeypatch.undo()
+    assert _ran(files, "out.jsonl", force=True).n_new == 20
+    assert not (files / "out.jsonl.parts").exists()
+
+
+def test_run_takes_force_as_other_commands_and_not_with_resume(files):
+    assert _cli(files).exit_code == 0
+    again = _cli(files)
+    assert (again.exit_code, "--force" in again.stderr, "--resume" in again.stderr) == (3, True, True)
+    assert _cli(files, "--force").exit_code == 0
+    assert _cli(files, "--force", "--resume").exit_code == 2
 
 
 def test_two_runs_do_not_write_one_output(files, monkeypatch):

@@ -66,7 +66,7 @@ def test_a_damaged_part_is_graded_again(
     ran(files, f"whole.{suffix}")
     parts = interrupted(files, f"out.{suffix}")
     damage(parts, random.Random(7))
-    with pytest.raises(PrismError, match="resume it"):
+    with pytest.raises(PrismError, match="--resume goes on"):
         ran(files, f"out.{suffix}")
     assert ran(files, f"out.{suffix}", resume=True) <= N
     assert (files / f"out.{suffix}").read_bytes() == (files / f"whole.{suffix}").read_bytes()

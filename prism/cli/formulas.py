@@ -15,8 +15,10 @@ from prism.cli.options import (
     AsJson,
     MacroFile,
     OneProblem,
+    OneSolution,
     complete_problem,
     fail,
+    is_text,
     load_problem_or_exit,
     name_unread,
     parse_context,
@@ -80,13 +82,13 @@ def _graded(problem: str, solution: str, macros: str) -> tuple[PreparedProblem, 
         prepared = prepare(loaded)
         return prepared, given, prism.grade(prepared, given)
     except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+        fail(f"{'the solution' if is_text(solution) else solution}: {error}")
 
 
 @app.command()
 def grade(
     problem: OneProblem,
-    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    solution: OneSolution,
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
     follow_through: Annotated[
         bool,
@@ -119,7 +121,7 @@ def grade(
 @app.command()
 def explain(
     problem: OneProblem,
-    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    solution: OneSolution,
     trace: Annotated[
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
     ] = False,

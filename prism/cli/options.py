@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 BAD_FILE = 3
 
 _MAX_TEXT = 1 << 28  # bytes of a text, of which far fewer are read as a solution
+_SIGNS_OF_TEXT = ("$", "\\", "=", "\n", "\r")  # names of files hardly have one
 
 SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 
@@ -196,6 +197,9 @@ OneProblem = Annotated[
         help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
     ),
 ]
+OneSolution = Annotated[
+    str, typer.Argument(help="Solution: a file of text, or .json with messages or steps; - is stdin; or the text.")
+]
 ManyProblems = Annotated[
     str,
     typer.Argument(
@@ -225,16 +229,33 @@ def require_folder(out: Path | None) -> None:
         fail(f"{out}: there is no folder {out.parent}; make it first, or name another")
 
 
-def read_solution(name: str) -> Solution:
-    """Read a solution: the text of a file, or from a .json file a string, chat messages or steps."""
-    text = read_text(name)
-    if not name.endswith(".json"):
+def read_solution(argument: str) -> Solution:
+    """Read a solution: the text of a file, from a .json file a string, chat messages or steps; or the text itself.
+
+    Exits with code 3 if it is none, an argument that holds nothing among them.
+    """
+    if not argument.strip():
+        fail("the solution is empty: name a file, or give the text itself")
+    if is_text(argument):
+        return argument
+    text = read_text(argument)
+    if not argument.endswith(".json"):
         return text
     try:
         loaded: Solution = parse_json(text)
     except prism.PrismError as error:
-        fail(f"{name}: no JSON: {error}")
+        fail(f"{argument}: no JSON: {error}")
     return loaded
+
+
+def is_text(argument: str) -> bool:
+    r"""Return True for an argument that is a solution itself: one with `$`, `\\`, `=` or a line break, and no file's name."""
+    if not any(sign in argument for sign in _SIGNS_OF_TEXT):
+        return False
+    try:
+        return not Path(argument).exists()
+    except (OSError, ValueError):  # longer than a name can be; a null character
+        return True
 
 
 def parse_field_map(text: str) -> dict[str, str]:

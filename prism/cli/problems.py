@@ -22,6 +22,7 @@ from prism.cli.options import (
     complete_problem,
     fail,
     files_to_lint,
+    is_text,
     load_problem_or_exit,
     make_folder,
     parse_field_map,
@@ -261,7 +262,7 @@ def draft(
         list[str],
         typer.Argument(
             metavar="SOLUTION...",
-            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+            help="Worked solution, as `grade` takes one. A further one is another way.",
         ),
     ],
     out: Annotated[
@@ -284,14 +285,14 @@ def draft(
 
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    first, source = solutions[0], ", ".join(solutions)
-    named = name or Path(out or ("draft" if first == "-" else first)).stem
+    names = ["" if each == "-" or is_text(each) else Path(each).stem for each in solutions]
+    source = ", ".join("the solution" if is_text(each) else each for each in solutions)
+    named = name or (out.stem if out else names[0]) or "draft"
     text = read_text(problem) if problem else ""
     try:
         given = [read_solution(each) for each in solutions]
-        ways = [Path(each).stem for each in solutions]
         with spinner("comparing formulas"):
-            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
+            made = draft_alternatives(given, names=names, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
         fail(f"{source}: {error}")
     for remark in made.remarks:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
+from typer.core import TyperCommand
 from typer.testing import CliRunner
 
 from prism.cli import app
@@ -43,3 +47,65 @@ def test_a_file_whose_name_looks_like_a_text_is_read(tmp_path: Path) -> None:
     file = tmp_path / "t=3.md"
     file.write_text(r"$v_f = \sqrt{2gh}$", encoding="utf-8")
     assert 6 in json.loads(run.invoke(app, ["grade", "free_fall", str(file), "--json"]).stdout)["matched"]
+
+
+# Lists. ---------------------------------------------------------------------------------------------------------
+
+COMMA_BELONGS = {("draft", "answer")}  # LaTeX, in which a comma is part of a formula: repeated only
+
+
+def _options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield each option of each command, behind the words that call the command."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _options(command, (*path, name))
+        else:
+            yield from ((" ".join((*path, name)), each) for each in command.params if each.param_type_name == "option")
+
+
+OPTIONS = list(_options(typer.main.get_command(app)))
+LISTS = [(command, each) for command, each in OPTIONS if each.multiple and (command, each.name) not in COMMA_BELONGS]
+
+
+def _value(option: Any, *texts: str) -> Any:
+    """Return what a command with this option alone is given."""
+    words = [word for text in texts for word in (option.opts[0], text)]
+    return TyperCommand("one", params=[option]).make_context("one", words).params[option.name]
+
+
+@pytest.mark.parametrize(("command", "option"), LISTS, ids=lambda each: getattr(each, "name", each))
+def test_each_list_takes_commas_and_repetitions(command: str, option: Any) -> None:
+    expected = [type(each)(word) for word, each in zip(("a=1", "b=2", "c=3"), _value(option, "x,y,z"), strict=True)]
+    assert _value(option, "a=1,b=2,c=3") == expected
+    assert _value(option, "a=1", "b=2", "c=3") == expected
+    assert _value(option, "a=1, b=2", "c=3") == expected
+
+
+def test_each_option_that_reads_as_a_list_is_one() -> None:
+    signs = (",...", "comma", "repeatable", "=FIELD,", ",closure=")
+    shown = [(command, each, f"{each.metavar} {each.help}") for command, each in OPTIONS]
+    lists = {(command, each.name) for command, each, text in shown if any(sign in text for sign in signs)}
+    assert lists == {(command, each.name) for command, each in LISTS} | COMMA_BELONGS
+    assert len(LISTS) > 30
+
+
+def test_fields_that_are_kept_one_by_one_are_all_kept(tmp_path: Path) -> None:
+    rollouts, out = tmp_path / "r.jsonl", tmp_path / "o.jsonl"
+    rollouts.write_text(json.dumps({"problem_id": "free_fall", "response": "", "model": "m", "kind": "k", "n": 1}))
+    words = ["run", "free_fall", str(rollouts), "-o", str(out), "--workers", "0"]
+    for more, kept in (
+        (["--keep", "model", "--keep", "kind"], {"model": "m", "kind": "k"}),
+        (["--keep", "model,kind", "--keep", "n"], {"model": "m", "kind": "k", "n": 1}),
+        ([], {"model": "m"}),
+        (["--keep", ""], {}),
+    ):
+        assert run.invoke(app, [*words, *more, "--force"]).exit_code == 0
+        assert json.loads(out.read_text())["meta"] == kept
+
+
+def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
+    file = tmp_path / "a,b.jsonl"
+    file.touch()
+    (judge,) = [each for command, each in LISTS if command == "report" and each.name == "judge"]
+    assert _value(judge, str(file)) == [file]
+    assert _value(judge, "a.jsonl,b.jsonl") == [Path("a.jsonl"), Path("b.jsonl")]

@@ -13,6 +13,7 @@ import typer
 import prism
 from prism.cli.application import INCIDENTS, NOTHING_GRADED, app
 from prism.cli.options import (
+    NO_NAMES,
     AsJson,
     Force,
     MacroFile,
@@ -20,6 +21,7 @@ from prism.cli.options import (
     fail,
     in_words,
     make_folder,
+    names_option,
     parse_field_map,
     parse_scoring,
     problem_file,
@@ -50,8 +52,13 @@ def feedback(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pages and the gradebook.")],
     scoring: Annotated[
-        str, typer.Option(help="What points are for: closure, strict, follow_through, or final=0.3,closure=0.7.")
-    ] = "closure",
+        list[str],
+        names_option(
+            metavar="NAME[=WEIGHT],...",
+            default=("closure",),
+            help="What points are for: strict, follow_through, or final=0.3,closure=0.7. [default: closure]",
+        ),
+    ] = NO_NAMES,
     points: Annotated[
         str, typer.Option(help="Full points of each problem, at most two decimals. [default: of its nodes in all]")
     ] = "",
@@ -59,8 +66,8 @@ def feedback(
         Path | None, typer.Option(help="A marker's corrections, .csv or .toml: student, node, credited, by, why.")
     ] = None,
     mapping: Annotated[
-        str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
-    ] = "",
+        list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    ] = NO_NAMES,
     title: Annotated[str, typer.Option(help="Of the page of the class.")] = "Marks of the class",
     max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
     macros: MacroFile = "",
@@ -101,12 +108,12 @@ def feedback(
     _exit_with_code(marks, max_incidents)
 
 
-def _parse_class_scoring(text: str) -> Scoring:
+def _parse_class_scoring(given: list[str]) -> Scoring:
     """Parse `--scoring`, or exit with code 2."""
     from prism.grading.scoring import scoring_of
 
     try:
-        return scoring_of(parse_scoring(text))
+        return scoring_of(parse_scoring(given))
     except prism.PrismError as error:
         raise typer.BadParameter(f"--scoring: {error}") from error
 

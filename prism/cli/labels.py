@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import prism
-from prism.cli.options import fail, make_folder, problem_file, refuse_existing, require_folder, split_names
+from prism.cli.options import fail, make_folder, problem_file, refuse_existing, require_folder
 from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
 from prism.errors import count_of
 
@@ -47,15 +47,17 @@ class RaterFiles:
         return any(is_marking_sheet(path) for path in (self.results, *self.judges))
 
 
-def parse_cuts(text: str) -> tuple[float, ...]:
+def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
     """Parse `--cut SCORE,...`."""
     try:
-        return tuple(float(each) for each in split_names(text))
+        return tuple(float(each) for each in given)
     except ValueError as error:
-        raise typer.BadParameter(f"--cut {text}: expected a score, or several between labels: 0.25,0.75") from error
+        raise typer.BadParameter(
+            f"--cut {','.join(given)}: expected a score, or several between labels: 0.25,0.75"
+        ) from error
 
 
-def parse_labels(labels: str, order: str, cuts: tuple[float, ...]) -> LabelScheme | None:
+def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float, ...]) -> LabelScheme | None:
     """Parse `--labels A,B,...` or `--order LOW,...,HIGH` into a vocabulary; None if neither is given."""
     from prism.reports.label_agreement import make_scheme
 
@@ -64,7 +66,7 @@ def parse_labels(labels: str, order: str, cuts: tuple[float, ...]) -> LabelSchem
     if not labels and not order:
         return None
     try:
-        return make_scheme([each.strip() for each in (order or labels).split(",")], is_ordered=bool(order), cuts=cuts)
+        return make_scheme(order or labels, is_ordered=bool(order), cuts=cuts)
     except prism.PrismError as error:
         raise typer.BadParameter(f"{'--order' if order else '--labels'}: {error}") from error
 
@@ -146,13 +148,13 @@ class AgreementOptions:
     """How agreement is computed and shown: options of `agree`.
 
     Attributes:
-        distance: weights of disagreement as text; empty for none.
+        distance: weights of disagreement as texts; empty for none.
         adjudicator: name of a rater; empty for none.
         key: of marking sheets; None looks for it.
         out: what is settled; None writes nothing.
     """
 
-    distance: str
+    distance: Sequence[str]
     adjudicator: str
     key: Path | None
     out: Path | None
@@ -203,7 +205,7 @@ def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptio
     from prism.reports import label_tables
     from prism.reports.label_agreement import label_agreement_of, read_distances
 
-    apart = read_distances(asked.distance, found.scheme) if asked.distance else None
+    apart = read_distances(",".join(asked.distance), found.scheme) if asked.distance else None
     settled = _settled(found.table, found.scheme, key, asked)
     if settled is not None:
         found = replace(found, table=settled.table)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -183,6 +183,36 @@ def complete_problem(incomplete: str) -> list[str]:
     return [*(path.stem for path in shipped_files() if path.stem.startswith(incomplete)), *files]
 
 
+NO_NAMES: list[str] = []  # the default of lists of names
+
+
+def names_option(*flags: str, default: Sequence[str] = (), **shown: Any) -> Any:
+    """Return an option of a list: names with commas between them, several such lists, or both.
+
+    The parameter is a `list[str]`, by default `NO_NAMES`.
+
+    Args:
+        flags: `--keep`; without any, the name of the parameter.
+        default: the names where the option is not given; `--keep ""` gives none.
+        shown: as of `typer.Option`.
+    """
+
+    def split(given: list[str] | None) -> list[str]:
+        return [name.strip() for text in given for name in text.split(",") if name.strip()] if given else [*default]
+
+    return typer.Option(*flags, callback=split, **shown)
+
+
+def paths_option(*flags: str, **shown: Any) -> Any:
+    """Return an option of a list of files, as `names_option`; a file that has a comma in its name stands alone."""
+
+    def split(given: list[Path] | None) -> list[Path]:
+        parts = ([str(path)] if path.exists() else str(path).split(",") for path in given or ())
+        return [Path(name.strip()) for part in parts for name in part]
+
+    return typer.Option(*flags, callback=split, **shown)
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
 MacroFile = Annotated[
     str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
@@ -249,7 +279,7 @@ def read_solution(argument: str) -> Solution:
 
 
 def is_text(argument: str) -> bool:
-    r"""Return True for an argument that is a solution itself: one with `$`, `\\`, `=` or a line break, and no file's name."""
+    r"""Return True for an argument that is a solution itself: has `$`, `\\`, `=` or a line break, and is no file."""
     if not any(sign in argument for sign in _SIGNS_OF_TEXT):
         return False
     try:
@@ -258,17 +288,12 @@ def is_text(argument: str) -> bool:
         return True
 
 
-def parse_field_map(text: str) -> dict[str, str]:
-    """Parse `--map NAME=FIELD,...` into a dictionary."""
-    pairs = [pair.partition("=") for pair in split_names(text)]
+def parse_field_map(given: Iterable[str]) -> dict[str, str]:
+    """Parse the pairs NAME=FIELD of `--map` into a dictionary."""
+    pairs = [pair.partition("=") for pair in given]
     if wrong := [name for name, _, path in pairs if not (name and path)]:
         raise typer.BadParameter(f"--map: {', '.join(wrong)}: expected NAME=FIELD,NAME=FIELD")
     return {name.strip(): path.strip() for name, _, path in pairs}
-
-
-def split_names(text: str) -> tuple[str, ...]:
-    """Split a comma-separated option into its names."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def read_token(file: Path | None, variable: str) -> str | None:
@@ -296,13 +321,13 @@ def parse_size(text: str) -> int:
     return size
 
 
-def parse_scoring(text: str) -> str | dict[str, float]:
+def parse_scoring(given: Sequence[str]) -> str | dict[str, float]:
     """Parse `--scoring`: the name of a scoring, or weights by policy."""
+    text = ",".join(given)
     if "=" not in text:
         return text
     try:
-        pairs = [pair.partition("=") for pair in split_names(text)]
-        return {name.strip(): float(weight) for name, _, weight in pairs}
+        return {name.strip(): float(weight) for name, _, weight in (pair.partition("=") for pair in given)}
     except ValueError as error:
         raise typer.BadParameter(f"--scoring {text}: {error}") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 import prism
 from prism.cli.application import INCIDENTS, NOTHING_GRADED
-from prism.cli.options import AsJson, Force, make_folder, refuse_existing, require_folder, split_names
+from prism.cli.options import NO_NAMES, AsJson, Force, make_folder, names_option, refuse_existing, require_folder
 from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
 from prism.cli.protocols import (
     Keep,
@@ -45,8 +46,8 @@ def compare(
         typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Six scores of these rollouts, by rule."),
     ] = None,
     policies: Annotated[
-        str, typer.Option(help="Further numbers of a protocol's rows, as psas_judged; with commas.")
-    ] = "",
+        list[str], names_option(metavar="NAME,...", help="Further numbers of a protocol's rows, as psas_judged.")
+    ] = NO_NAMES,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="An HTML page.")] = None,
     rows_folder: Annotated[
         Path | None, typer.Option("--rows", metavar="FOLDER", help="With --rules: keep the rows of each score there.")
@@ -55,8 +56,8 @@ def compare(
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     title: Annotated[str, typer.Option(help="Of the page.")] = "One set of responses, several scores",
     workers: Workers = None,
-    mapping: Mapping = "",
-    keep: Keep = "model",
+    mapping: Mapping = NO_NAMES,
+    keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
     max_incidents: MaxIncidents = 0,
@@ -80,9 +81,9 @@ def compare(
             n_incident = scored.n_incident
             if rows_folder is not None:
                 _write_all(scored, rows_folder)
-            columns += _columns_by_rules(scored, split_names(policies))
+            columns += _columns_by_rules(scored, policies)
         for path in files:
-            columns += _columns_of_file(path, split_names(policies), {column.name for column in columns})
+            columns += _columns_of_file(path, policies, {column.name for column in columns})
         with spinner("comparing"):
             found = compare_scores(columns, replicates=replicates, top=top)
     if out is not None:
@@ -116,7 +117,14 @@ def _check_options(
 
 
 def _score_by_rules(
-    problems: str, rollouts: Path, *, mapping: str, keep: str, skip_unknown: bool, thinking: bool, workers: int | None
+    problems: str,
+    rollouts: Path,
+    *,
+    mapping: Sequence[str],
+    keep: Sequence[str],
+    skip_unknown: bool,
+    thinking: bool,
+    workers: int | None,
 ) -> SideBySide:
     """Score rollouts by rule in all ways; arguments as on the command line."""
     from prism.protocols.side_by_side import find_beside, rows_side_by_side
@@ -129,7 +137,7 @@ def _score_by_rules(
     return rows_side_by_side(graded, known, thinking=thinking)
 
 
-def _columns_by_rules(scored: SideBySide, policies: tuple[str, ...]) -> list[ScoreColumn]:
+def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[ScoreColumn]:
     """Return the scores of rows that were made by rule."""
     from prism.protocols.row_files import row_dicts
     from prism.protocols.side_by_side import DECIDED
@@ -142,7 +150,7 @@ def _columns_by_rules(scored: SideBySide, policies: tuple[str, ...]) -> list[Sco
     return columns
 
 
-def _columns_of_file(path: Path, policies: tuple[str, ...], taken: set[str]) -> list[ScoreColumn]:
+def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> list[ScoreColumn]:
     """Return the scores of a file; a name that is taken stands with that of the file."""
     from dataclasses import replace
 

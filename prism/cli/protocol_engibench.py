@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prism.cli.options import AsJson, Force, parse_field_map, split_names
+from prism.cli.options import NO_NAMES, AsJson, Force, names_option, parse_field_map
 from prism.cli.output import make_console, print_tables, progress_bar
 from prism.cli.protocols import Keep, MaxIncidents, Out, faults_told, finish, prepare_output, protocols, tell_warnings
 from prism.protocols.engibench_units import Units
@@ -33,8 +33,10 @@ def engibench(
     units: Annotated[
         Units, typer.Option("--units", help="When the unit of a number counts: where the question is about units.")
     ] = Units.ASKED,
-    mapping: Annotated[str, typer.Option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")] = "",
-    keep: Keep = "model",
+    mapping: Annotated[
+        list[str], names_option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")
+    ] = NO_NAMES,
+    keep: Keep = NO_NAMES,
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     out: Out = None,
     max_incidents: MaxIncidents = 0,
@@ -49,7 +51,7 @@ def engibench(
     prepare_output(out, force=force)
     with faults_told():
         questions = read_questions(table)
-        given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=split_names(keep))
+        given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=keep)
         points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
         tell_warnings(warnings, rubric or answers)
         with progress_bar(len(given), "deciding") as advance:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force, split_names
+from prism.cli.options import NO_NAMES, AsJson, Force, names_option
 from prism.cli.protocols import (
     Keep,
     Mapping,
@@ -57,7 +57,9 @@ def engjudge(
         typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Also what rules decide of these rollouts."),
     ] = None,
     topology: Topology = "default",
-    without: Annotated[str, typer.Option(help="Parts that are left out: dp, meta, missing; with commas.")] = "",
+    without: Annotated[
+        list[str], names_option(metavar="PART,...", help="Parts that are left out: dp, meta, missing.")
+    ] = NO_NAMES,
     absent: Annotated[
         str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
     ] = "left_out",
@@ -68,8 +70,8 @@ def engjudge(
     ] = None,
     out: Out = None,
     workers: Workers = None,
-    mapping: Mapping = "",
-    keep: Keep = "model",
+    mapping: Mapping = NO_NAMES,
+    keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
     max_incidents: MaxIncidents = 0,
@@ -110,14 +112,13 @@ def engjudge(
     )  # fmt: skip
 
 
-def _options(topology: str, without: str, absent: str, stages: str, prefer: str) -> EngJudgeOptions:
+def _options(topology: str, without: list[str], absent: str, stages: str, prefer: str) -> EngJudgeOptions:
     """Read the options of a run; a topology with faults exits with code 3."""
     from prism.protocols.engjudge import EngJudgeOptions, StageSource
     from prism.protocols.engjudge_scoring import Ablation, AbsentStage, ScoringOptions
     from prism.protocols.engjudge_topology import load_topology
 
-    left_out = split_names(without)
-    if unknown := [name for name in left_out if name not in [*Ablation]]:
+    if unknown := [name for name in without if name not in [*Ablation]]:
         raise typer.BadParameter(f"--without {', '.join(unknown)}: expected some of {', '.join(Ablation)}")
     if absent not in [*AbsentStage]:
         raise typer.BadParameter(f"--absent {absent}: expected {' or '.join(AbsentStage)}")
@@ -125,16 +126,16 @@ def _options(topology: str, without: str, absent: str, stages: str, prefer: str)
         raise typer.BadParameter(f"--stages {stages}: expected one of {', '.join(StageSource)}")
     with faults_told():
         graph = load_topology(topology)
-    scoring = ScoringOptions(graph, frozenset(map(Ablation, left_out)), AbsentStage(absent))
+    scoring = ScoringOptions(graph, frozenset(map(Ablation, without)), AbsentStage(absent))
     return EngJudgeOptions(scoring, StageSource(stages), prefers_rules(prefer))
 
 
-def _read_findings(path: Path, keep: str) -> EntryFile[SolutionFindings]:
+def _read_findings(path: Path, keep: list[str]) -> EntryFile[SolutionFindings]:
     """Read a findings file, telling its warnings."""
     from prism.protocols.engjudge_findings import read_findings
     from prism.protocols.entry_files import read_entries
 
-    found = read_entries(path, partial(read_findings, keep=split_names(keep)))
+    found = read_entries(path, partial(read_findings, keep=keep))
     tell_warnings(found.warnings, path)
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force, is_json, problem_file, split_names
+from prism.cli.options import NO_NAMES, AsJson, Force, is_json, problem_file
 from prism.cli.output import progress_bar
 from prism.cli.protocols import (
     Keep,
@@ -60,7 +60,7 @@ def engtrace(
     ] = "",
     threshold: Annotated[str, typer.Option(help="What a measure of FILE has to be above. [default: 0.7]")] = "",
     prefer: PreferRules = "",
-    keep: Keep = "model",
+    keep: Keep = NO_NAMES,
     workers: Workers = None,
     out: Out = None,
     force: Force = False,
@@ -106,11 +106,11 @@ def _options(variant: str, similarity: str, prefer: str, given: Mapping[str, str
     )  # fmt: skip
 
 
-def _read(gold: Path, predictions: Path | None, votes: Path | None, shares: Path | None, keep: str) -> TraceFiles:
+def _read(gold: Path, predictions: Path | None, votes: Path | None, shares: Path | None, keep: list[str]) -> TraceFiles:
     """Read the files of a run, and tell on standard error what is no fault of them."""
     from prism.protocols.engtrace_files import read_traces
 
-    files = read_traces(gold, predictions, votes=votes, shares=shares, keep=split_names(keep))
+    files = read_traces(gold, predictions, votes=votes, shares=shares, keep=keep)
     for path, warning in files.warnings:
         tell_warnings([warning], path)
     if files.n_unpredicted:

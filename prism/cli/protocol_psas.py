@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force, ManyProblems
+from prism.cli.options import NO_NAMES, AsJson, Force, ManyProblems
 from prism.cli.protocols import (
     Keep,
     Mapping,
@@ -43,8 +43,8 @@ def psas(
     prefer: PreferRules = "file",
     out: Out = None,
     workers: Workers = None,
-    mapping: Mapping = "",
-    keep: Keep = "model",
+    mapping: Mapping = NO_NAMES,
+    keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
     max_incidents: MaxIncidents = 0,

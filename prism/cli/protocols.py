@@ -18,11 +18,11 @@ from prism.cli.options import (
     fail,
     in_words,
     is_json,
+    names_option,
     parse_field_map,
     problem_file,
     refuse_existing,
     require_folder,
-    split_names,
 )
 from prism.cli.output import print_json, print_tables, progress_bar, tell_scanned
 from prism.errors import count_of
@@ -53,8 +53,16 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="Result file: .jso
 Workers = Annotated[
     int | None, typer.Option("--workers", min=0, help="Processes; 0 works in this one. [default: processors]")
 ]
-Mapping = Annotated[str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
-Keep = Annotated[str, typer.Option("--keep", help="Further fields that go beside each score.")]
+Mapping = Annotated[list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
+Keep = Annotated[
+    list[str],
+    names_option(
+        "--keep",
+        metavar="FIELD,...",
+        default=("model",),
+        help="Further fields that go beside each score. [default: model]",
+    ),
+]
 SkipUnknown = Annotated[
     bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
 ]
@@ -117,8 +125,8 @@ def graded_input(
     rollouts: Path,
     *,
     rewrite: Callable[[Problem, Rollout], Rollout] = lambda _, rollout: rollout,
-    mapping: str = "",
-    keep: str = "model",
+    mapping: Sequence[str] = (),
+    keep: Sequence[str] = ("model",),
     skip_unknown: bool = False,
     thinking: bool = False,
     workers: int | None = None,
@@ -139,8 +147,7 @@ def graded_input(
     from prism.runs.rollouts import read, scan
 
     known = problems if isinstance(problems, dict) else read_problems(problems)
-    kept = split_names(keep)
-    scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=kept, skip_unknown=skip_unknown)
+    scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
     tell_scanned(scanned, rollouts)
     originals = list(read(rollouts, scanned.fields, known))
     rewritten = (rewrite(known[one.problem_id], one) for one in originals)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from prism.cli.options import make_folder, refuse_existing, require_folder, split_names
+from prism.cli.options import make_folder, refuse_existing, require_folder
 from prism.cli.output import make_console, print_tables, write_text
 from prism.errors import PrismError
 from prism.reports.formats import ENDINGS, Format
@@ -56,7 +56,14 @@ class TableTarget:
 
 
 def table_target(
-    out: Path | None, form: Format, table: str, *, percent: bool, force: bool, as_json: bool, has_page: bool = True
+    out: Path | None,
+    form: Format,
+    table: Sequence[str],
+    *,
+    percent: bool,
+    force: bool,
+    as_json: bool,
+    has_page: bool = True,
 ) -> TableTarget:
     """Return where the output goes, by the ending of a name; options that contradict each other are usage errors.
 
@@ -80,7 +87,7 @@ def table_target(
         raise typer.BadParameter(f"--out {out}: tables in a folder need --format csv, markdown or latex")
     if as_json and form is not Format.TEXT:
         raise typer.BadParameter("--json prints all figures; leave --format and files of tables out")
-    target = TableTarget(out, form, split_names(table), percent, force)
+    target = TableTarget(out, form, tuple(table), percent, force)
     if (table or percent) and (as_json or target.page is not None):
         raise typer.BadParameter("--table and --percent are of tables, not of a page or of --json, which have them all")
     return target

@@ -15,6 +15,7 @@ import typer
 import prism
 from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, STOPPED, app
 from prism.cli.options import (
+    NO_NAMES,
     AsJson,
     Force,
     MacroFile,
@@ -23,6 +24,7 @@ from prism.cli.options import (
     fail,
     in_words,
     is_json,
+    names_option,
     parse_field_map,
     parse_scoring,
     parse_size,
@@ -31,7 +33,6 @@ from prism.cli.options import (
     read_solution,
     read_token,
     require_folder,
-    split_names,
 )
 from prism.cli.output import (
     describe_run,
@@ -49,8 +50,15 @@ RolloutFile = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv
 ResultFile = Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
 Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")]
-RolloutMap = Annotated[str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
-KeptFields = Annotated[str, typer.Option(help="Further fields that go beside each grade.")]
+RolloutMap = Annotated[
+    list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
+]
+KeptFields = Annotated[
+    list[str],
+    names_option(
+        metavar="FIELD,...", default=("model",), help="Further fields that go beside each grade. [default: model]"
+    ),
+]
 SkipUnknown = Annotated[
     bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
 ]
@@ -74,8 +82,8 @@ def run(
     out: ResultFile,
     workers: Workers = None,
     resume: Resume = False,
-    mapping: RolloutMap = "",
-    keep: KeptFields = "model",
+    mapping: RolloutMap = NO_NAMES,
+    keep: KeptFields = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     training: Training = False,
     follow_through: FollowThrough = False,
@@ -103,9 +111,7 @@ def run(
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
         known = (load_problems if ray else list_problems)(problems, macros=read_macro_file(macros))
-        scanned = scan(
-            rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep), skip_unknown=skip_unknown
-        )
+        scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
         tell_scanned(scanned, rollouts)
         began = perf_counter()
         with progress_bar(scanned.n, "grading") as advance:
@@ -189,8 +195,13 @@ def serve(
         int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")
     ] = None,
     scoring: Annotated[
-        str, typer.Option(help="What /get_reward and /verify pay for: closure, or final=0.3,closure=0.7.")
-    ] = "closure",
+        list[str],
+        names_option(
+            metavar="NAME[=WEIGHT],...",
+            default=("closure",),
+            help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
+        ),
+    ] = NO_NAMES,
     token_file: Annotated[Path | None, typer.Option(help="File with the token that requests have to show.")] = None,
     token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
     max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",

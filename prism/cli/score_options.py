@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from prism.cli.options import names_option, paths_option
+
 # Files. ---------------------------------------------------------------------------------------------------------
 
 BaseFile = Annotated[
@@ -32,14 +34,12 @@ GradedRollouts = Annotated[Path | None, typer.Option(help="What was graded, for 
 # Of a comparison. -----------------------------------------------------------------------------------------------
 
 GroupFields = Annotated[
-    str, typer.Option(metavar="FIELD,...", help="Compare groups of the rows, as by model: a field kept by `run`.")
+    list[str], names_option(metavar="FIELD,...", help="Compare groups of the rows, as by model: a field kept by `run`.")
 ]
 BaseGroup = Annotated[str, typer.Option(metavar="NAME", help="With --by: each group against this one.")]
 Gates = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="GATE", help="any-drop, any-lost-node, any-missing, item<-0.1, mean<-0.01, final<-0.02; repeatable."
-    ),
+    list[str],
+    names_option(metavar="GATE,...", help="any-drop, any-lost-node, any-missing, item<-0.1, mean<-0.01, final<-0.02."),
 ]
 LeastMean = Annotated[float | None, typer.Option(min=0, max=1, help="What NEW's mean score must reach.")]
 LeastItem = Annotated[float | None, typer.Option(min=0, max=1, help="What each score of NEW must reach.")]
@@ -62,30 +62,32 @@ ComparisonOut = Annotated[
     Path | None, typer.Option("--out", "-o", help="Tables to write: .csv, .md, .tex, or a folder for --format.")
 ]
 ComparisonTables = Annotated[
-    str, typer.Option("--table", metavar="NAME,...", help="Only these tables: changed, change; with --by groups, ...")
+    list[str],
+    names_option("--table", metavar="NAME,...", help="Only these tables: changed, change; with --by groups, ..."),
 ]
 
 # Of an agreement. -----------------------------------------------------------------------------------------------
 
 RaterFields = Annotated[
-    str, typer.Option("--map", help="Fields: score=FIELD,problem_id=FIELD,sample_id=FIELD,rater=FIELD.")
+    list[str], names_option("--map", help="Fields: score=FIELD,problem_id=FIELD,sample_id=FIELD,rater=FIELD.")
 ]
 ScoreName = Annotated[str, typer.Option(help="Number of a score row: score, final_correct, policies.strict.")]
 JudgeScale = Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")]
 Cuts = Annotated[
-    str,
-    typer.Option(metavar="SCORE,...", help="Compare pass and fail: scores from here up pass; or between labels."),
+    list[str],
+    names_option(metavar="SCORE,...", help="Compare pass and fail: scores from here up pass; or between labels."),
 ]
-LabelNames = Annotated[str, typer.Option(metavar="A,B,...", help="Compare names, without an order.")]
-LabelOrder = Annotated[str, typer.Option(metavar="LOW,...,HIGH", help="Compare names, in this order.")]
+LabelNames = Annotated[list[str], names_option(metavar="A,B,...", help="Compare names, without an order.")]
+LabelOrder = Annotated[list[str], names_option(metavar="LOW,...,HIGH", help="Compare names, in this order.")]
 LabelDistance = Annotated[
-    str, typer.Option(metavar="A:B=WEIGHT,...", help="Weights of disagreement, for a weighted kappa of names.")
+    list[str], names_option(metavar="A:B=WEIGHT,...", help="Weights of disagreement, for a weighted kappa of names.")
 ]
 Adjudicator = Annotated[str, typer.Option(metavar="RATER", help="Whose word settles where raters differ.")]
 SheetKeyFile = Annotated[Path | None, typer.Option(help="Key of marking sheets, where it does not stand beside them.")]
 SampleSize = Annotated[int | None, typer.Option(min=1, metavar="N", help="Instead draw N rollouts for people to mark.")]
 Strata = Annotated[
-    str, typer.Option(metavar="FIELD,...", help="Of the sample: score, problem, model, domain, level, or kept fields.")
+    list[str],
+    names_option(metavar="FIELD,...", help="Of the sample: score, problem, model, domain, level, or kept fields."),
 ]
 SampleSeed = Annotated[int, typer.Option(min=0, help="Of the sample.")]
 Oversample = Annotated[
@@ -94,7 +96,7 @@ Oversample = Annotated[
 SampleProblems = Annotated[str, typer.Option(help="Of the sample: what was graded against, as `report` takes it.")]
 SampleRollouts = Annotated[Path | None, typer.Option(help="Of the sample: what was graded, as `run` takes it.")]
 RolloutFields = Annotated[
-    str, typer.Option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
+    list[str], names_option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
 ]
 SheetTitle = Annotated[str, typer.Option(help="Of the sheet's page.")]
 AgreementOut = Annotated[
@@ -110,22 +112,25 @@ PageOrTables = Annotated[
     typer.Option("--out", "-o", help="Page to write, .html; or tables: .csv, .md, .tex, or a folder for --format."),
 ]
 CrossedFields = Annotated[
-    str, typer.Option(metavar="FIELD,...", help="A table crossed by fields: model,domain,difficulty, or kept ones.")
+    list[str],
+    names_option(metavar="FIELD,...", help="A table crossed by fields: model,domain,difficulty, or kept ones."),
 ]
-AcrossFields = Annotated[str, typer.Option(metavar="FIELD,...", help="Fields whose values are its columns.")]
+AcrossFields = Annotated[list[str], names_option(metavar="FIELD,...", help="Fields whose values are its columns.")]
 MeasureNames = Annotated[
-    str, typer.Option(metavar="NAME,...", help="Its figures: score, final, strict, pass@4, time, tokens, cost, ...")
+    list[str],
+    names_option(metavar="NAME,...", help="Its figures: score, final, strict, pass@4, time, tokens, cost, ..."),
 ]
 Totals = Annotated[bool, typer.Option("--totals", help="Also over all values of its fields.")]
 Intervals = Annotated[
     bool | None, typer.Option("--intervals/--no-intervals", help="Beside its figures. [default: unless --across]")
 ]
-ReportTables = Annotated[str, typer.Option(metavar="NAME,...", help="Only these tables: by-model, problems, ...")]
+ReportTables = Annotated[list[str], names_option(metavar="NAME,...", help="Only these tables: by-model, problems, ...")]
 JudgeFiles = Annotated[
-    list[Path] | None, typer.Option(help="Judgements of the same rollouts, as `agree` takes them; repeatable.")
+    list[Path] | None,
+    paths_option(metavar="FILE,...", help="Judgements of the same rollouts, as `agree` takes them."),
 ]
 JudgeFields = Annotated[
-    str, typer.Option("--map", help="Fields of the judgements: score=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    list[str], names_option("--map", help="Fields of the judgements: score=FIELD,problem_id=FIELD,sample_id=FIELD.")
 ]
 Diagnosed = Annotated[
     bool, typer.Option("--diagnose", help="Say also what is wrong with formulas, and the first wrong step; slow.")
@@ -134,8 +139,13 @@ PageTitle = Annotated[str, typer.Option(help="Of the page.")]
 FullPage = Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")]
 Unfolded = Annotated[bool, typer.Option("--unfold", help="Fold nothing on the page, for print.")]
 ModelFields = Annotated[
-    str, typer.Option(metavar="FIELD,...", help="Kept fields that name a model; without them the run's name does.")
+    list[str],
+    names_option(
+        metavar="FIELD,...",
+        default=("model",),
+        help="Kept fields that name a model; without them the run's name does. [default: model]",
+    ),
 ]
 BoardTables = Annotated[
-    str, typer.Option("--table", metavar="NAME,...", help="Only these tables: ranking, apart-1, ...")
+    list[str], names_option("--table", metavar="NAME,...", help="Only these tables: ranking, apart-1, ...")
 ]

@@ -15,6 +15,7 @@ import prism
 from prism.cli import score_options as take
 from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, app
 from prism.cli.options import (
+    NO_NAMES,
     AsJson,
     Force,
     Percent,
@@ -27,7 +28,6 @@ from prism.cli.options import (
     problem_file,
     read_results,
     require_scipy,
-    split_names,
     step_summary_path,
 )
 from prism.cli.output import (
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 def compare(
     base: take.BaseFile,
     new: take.NewFile = None,
-    by: take.GroupFields = "",
+    by: take.GroupFields = NO_NAMES,
     against: take.BaseGroup = "",
     replicates: Replicates = 1000,
-    fail_on: take.Gates = None,
+    fail_on: take.Gates = NO_NAMES,
     min_mean: take.LeastMean = None,
     min_item: take.LeastItem = None,
     allow_changed: take.AllowChanged = False,
@@ -67,13 +67,13 @@ def compare(
     max_incidents: take.NewIncidents = 0,
     out: take.ComparisonOut = None,
     form: TableFormat = Format.TEXT,
-    table: take.ComparisonTables = "",
+    table: take.ComparisonTables = NO_NAMES,
     percent: Percent = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Hold new results against old ones, or models against models, with intervals and p; exit code 1 for a gate."""
-    gates = _parse_gates(fail_on or (), min_mean, min_item)
+    gates = _parse_gates(fail_on, min_mean, min_item)
     is_gating = bool(gates or junit or summary or github)
     if update_baseline and (is_gating or out or table or percent or form is not Format.TEXT):
         raise typer.BadParameter("--update-baseline judges nothing; leave the gates, reports and tables out")
@@ -189,7 +189,7 @@ def _refuse_repeated(paths: Sequence[Path]) -> None:
 
 
 def _compare_groups(
-    files: Sequence[Path], by: str, against: str, replicates: int, target: TableTarget,
+    files: Sequence[Path], by: Sequence[str], against: str, replicates: int, target: TableTarget,
     *, allow_changed: bool, across_rules: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare the groups of some score rows (`--by`), print what comes out, and return the number of incidents.
@@ -205,7 +205,7 @@ def _compare_groups(
         with spinner("testing differences"):
             found = compare_groups(
                 rows,
-                split_names(by),
+                by,
                 against=against,
                 allow_changed=allow_changed,
                 across_rules=across_rules,
@@ -226,22 +226,22 @@ def _compare_groups(
 def agree(
     results: take.RowsOrJudgements,
     judges: take.JudgementFiles = None,
-    mapping: take.RaterFields = "",
+    mapping: take.RaterFields = NO_NAMES,
     score: take.ScoreName = "score",
     scale: take.JudgeScale = "",
-    cut: take.Cuts = "",
-    labels: take.LabelNames = "",
-    order: take.LabelOrder = "",
-    distance: take.LabelDistance = "",
+    cut: take.Cuts = NO_NAMES,
+    labels: take.LabelNames = NO_NAMES,
+    order: take.LabelOrder = NO_NAMES,
+    distance: take.LabelDistance = NO_NAMES,
     adjudicator: take.Adjudicator = "",
     key: take.SheetKeyFile = None,
     sample: take.SampleSize = None,
-    strata: take.Strata = "",
+    strata: take.Strata = NO_NAMES,
     seed: take.SampleSeed = 0,
     oversample: take.Oversample = 3.0,
     problems: take.SampleProblems = "",
     rollouts: take.SampleRollouts = None,
-    fields: take.RolloutFields = "",
+    fields: take.RolloutFields = NO_NAMES,
     title: take.SheetTitle = "Marking sheet",
     out: take.AgreementOut = None,
     replicates: Replicates = 1000,
@@ -257,7 +257,7 @@ def agree(
     files = labelling.RaterFiles(results, judges or (), parse_field_map(mapping), score, parse_interval(scale))
     if sample is not None:
         drawing = labelling.SampleOptions(
-            sample, split_names(strata), seed, oversample, problems, rollouts, parse_field_map(fields), title
+            sample, tuple(strata), seed, oversample, problems, rollouts, parse_field_map(fields), title
         )
         labelling.write_sample(files, scheme, drawing, out, force=force, as_json=as_json)
         return
@@ -292,17 +292,17 @@ def report(
     out: take.PageOrTables = None,
     problems: take.GradedProblems = "",
     rollouts: take.GradedRollouts = None,
-    by: take.CrossedFields = "",
-    across: take.AcrossFields = "",
-    measure: take.MeasureNames = "",
+    by: take.CrossedFields = NO_NAMES,
+    across: take.AcrossFields = NO_NAMES,
+    measure: take.MeasureNames = NO_NAMES,
     totals: take.Totals = False,
     intervals: take.Intervals = None,
     form: TableFormat = Format.TEXT,
-    table: take.ReportTables = "",
+    table: take.ReportTables = NO_NAMES,
     percent: Percent = False,
     judge: take.JudgeFiles = None,
-    mapping: take.JudgeFields = "",
-    fields: take.RolloutFields = "",
+    mapping: take.JudgeFields = NO_NAMES,
+    fields: take.RolloutFields = NO_NAMES,
     scale: take.JudgeScale = "",
     replicates: Replicates = 1000,
     diagnose: take.Diagnosed = False,
@@ -319,15 +319,14 @@ def report(
     target = table_target(out, form, table, percent=percent, force=force, as_json=as_json)
     if diagnose and not problems:
         raise typer.BadParameter("--diagnose needs --problems")
-    fields_by, fields_across, measures = map(split_names, (by, across, measure))
-    if not fields_by and (fields_across or measures or totals or intervals is not None):
+    if not by and (across or measure or totals or intervals is not None):
         raise typer.BadParameter("--across, --measure, --totals and --intervals are of the table that --by asks for")
     if judge:
         require_scipy("prism report --judge")
     target.check_path()
     if problems:
         problem_file(problems)
-    crossing = Crossing(fields_by, fields_across, measures, totals, intervals) if fields_by else None
+    crossing = Crossing(tuple(by), tuple(across), tuple(measure), totals, intervals) if by else None
     try:
         found = build_report(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),
@@ -363,11 +362,11 @@ def _write_page(found: Report, path: Path, title: str, *, is_full: bool, is_unfo
 def leaderboard(
     runs: take.RunFiles,
     out: take.PageOrTables = None,
-    by: take.ModelFields = "model",
+    by: take.ModelFields = NO_NAMES,
     replicates: Replicates = 1000,
     title: take.PageTitle = "PRISM leaderboard",
     form: TableFormat = Format.TEXT,
-    table: take.BoardTables = "",
+    table: take.BoardTables = NO_NAMES,
     percent: Percent = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -386,7 +385,7 @@ def leaderboard(
         rows = {name: list(score_rows(path)) for name, path in named.items()}
         sha256 = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in named.items()}
         with spinner("ranking"):
-            found = make_leaderboard(rows, fields=split_names(by), sha256=sha256, replicates=replicates)
+            found = make_leaderboard(rows, fields=by, sha256=sha256, replicates=replicates)
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
     if target.page is not None:

@@ -11,7 +11,7 @@ import typer
 
 import prism
 from prism.cli.application import app
-from prism.cli.options import BAD_FILE, AsJson, Force, fail, make_folder, refuse_existing, split_names
+from prism.cli.options import BAD_FILE, NO_NAMES, AsJson, Force, fail, make_folder, names_option, refuse_existing
 from prism.cli.output import print_json, progress_bar, write_text
 from prism.errors import count_of
 
@@ -25,8 +25,13 @@ def generate(
     n: Annotated[int, typer.Option("-n", min=1, help="Seeds of each template.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     variants: Annotated[
-        str, typer.Option(help="Of original, perturbed, knowledge, abstract; comma-separated.")
-    ] = "perturbed",
+        list[str],
+        names_option(
+            metavar="NAME,...",
+            default=("perturbed",),
+            help="Of original, perturbed, knowledge, abstract. [default: perturbed]",
+        ),
+    ] = NO_NAMES,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of DIR/ID/VARIANT-SEED.toml.")
     ] = None,
@@ -49,15 +54,14 @@ def generate(
     skipped: list[dict[str, Any]] = []
     prepared = _prepared_or_exit(templates)
     rows: list[str] = []
-    kinds = split_names(variants)
     if out is not None:
         folders = [out / each.template.id for each in prepared]
-        refuse_existing(_instance_files(folders, kinds, range(seed, seed + n)), force=force)
+        refuse_existing(_instance_files(folders, variants, range(seed, seed + n)), force=force)
     if jsonl is not None:
         refuse_existing([jsonl], force=force)
     try:
         for instance in instances(
-            *prepared, n=n, seed=seed, variants=kinds, level=None if level is None else level - 1,
+            *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
             on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),
         ):  # fmt: skip
             path = None if out is None else out / f"{instance.name}.toml"
@@ -82,7 +86,7 @@ def generate(
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
 
 
-def _instance_files(folders: list[Path], variants: tuple[str, ...], seeds: range) -> Iterator[Path]:
+def _instance_files(folders: list[Path], variants: list[str], seeds: range) -> Iterator[Path]:
     """Yield the files of a run; those beyond, where seeds are skipped, are looked at later."""
     return (folder / f"{kind}-{at}.toml" for folder in folders for kind in variants for at in seeds)
 

@@ -365,7 +365,8 @@ def _summary_of_finished(out: Path, tasks: Iterator[Task], options: Options, on_
     tally = _Tally()
     for row, task in zip_longest(score_rows(out), tasks):
         if row is None or task is None or not _is_row_of(row, task, options):
-            raise PrismError(f"{out}: is there already, and of another input or grader; --force writes over it, or name another")
+            why = "is there already, and of another input or grader; --force writes over it, or name another"
+            raise PrismError(f"{out}: {why}")
         tally.add(row)
         on_done(1)
     return tally.summary(0)

@@ -186,7 +186,7 @@ def complete_problem(incomplete: str) -> list[str]:
 NO_NAMES: list[str] = []  # the default of lists of names
 
 
-def names_option(*flags: str, default: Sequence[str] = (), **shown: Any) -> Any:
+def names_option(*flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any) -> Any:
     """Return an option of a list: names with commas between them, several such lists, or both.
 
     The parameter is a `list[str]`, by default `NO_NAMES`.
@@ -194,11 +194,13 @@ def names_option(*flags: str, default: Sequence[str] = (), **shown: Any) -> Any:
     Args:
         flags: `--keep`; without any, the name of the parameter.
         default: the names where the option is not given; `--keep ""` gives none.
+        keeps_empty: an empty name is no slip to pass over, as in `a,,b`, but a fault that the command tells.
         shown: as of `typer.Option`.
     """
 
     def split(given: list[str] | None) -> list[str]:
-        return [name.strip() for text in given for name in text.split(",") if name.strip()] if given else [*default]
+        names = [name.strip() for text in given or () for name in text.split(",")]
+        return [name for name in names if name or keeps_empty] if given else [*default]
 
     return typer.Option(*flags, callback=split, **shown)
 

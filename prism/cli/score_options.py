@@ -39,8 +39,13 @@ GroupFields = Annotated[
 BaseGroup = Annotated[str, typer.Option(metavar="NAME", help="With --by: each group against this one.")]
 Gates = Annotated[
     list[str],
-    names_option(metavar="GATE,...", help="any-drop, any-lost-node, any-missing, item<-0.1, mean<-0.01, final<-0.02."),
+    names_option(
+        metavar="GATE,...",
+        keeps_empty=True,
+        help="any-drop, any-lost-node, any-missing, item<-0.1, mean<-0.01, final<-0.02. [default: item<0]",
+    ),
 ]
+NoGate = Annotated[bool, typer.Option("--no-gate", help="Judge nothing; without it and any gate, no score may fall.")]
 LeastMean = Annotated[float | None, typer.Option(min=0, max=1, help="What NEW's mean score must reach.")]
 LeastItem = Annotated[float | None, typer.Option(min=0, max=1, help="What each score of NEW must reach.")]
 AllowChanged = Annotated[
@@ -77,8 +82,12 @@ Cuts = Annotated[
     list[str],
     names_option(metavar="SCORE,...", help="Compare pass and fail: scores from here up pass; or between labels."),
 ]
-LabelNames = Annotated[list[str], names_option(metavar="A,B,...", help="Compare names, without an order.")]
-LabelOrder = Annotated[list[str], names_option(metavar="LOW,...,HIGH", help="Compare names, in this order.")]
+LabelNames = Annotated[
+    list[str], names_option(keeps_empty=True, metavar="A,B,...", help="Compare names, without an order.")
+]
+LabelOrder = Annotated[
+    list[str], names_option(keeps_empty=True, metavar="LOW,...,HIGH", help="Compare names, in this order.")
+]
 LabelDistance = Annotated[
     list[str], names_option(metavar="A:B=WEIGHT,...", help="Weights of disagreement, for a weighted kappa of names.")
 ]

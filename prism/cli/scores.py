@@ -58,6 +58,7 @@ def compare(
     fail_on: take.Gates = NO_NAMES,
     min_mean: take.LeastMean = None,
     min_item: take.LeastItem = None,
+    no_gate: take.NoGate = False,
     allow_changed: take.AllowChanged = False,
     across_rules: take.AcrossRules = False,
     update_baseline: take.UpdateBaseline = False,
@@ -74,6 +75,8 @@ def compare(
 ) -> None:
     """Hold new results against old ones, or models against models, with intervals and p; exit code 1 for a gate."""
     gates = _parse_gates(fail_on, min_mean, min_item)
+    if no_gate and gates:
+        raise typer.BadParameter("--no-gate judges nothing; leave --fail-on, --min-mean and --min-item out")
     is_gating = bool(gates or junit or summary or github)
     if update_baseline and (is_gating or out or table or percent or form is not Format.TEXT):
         raise typer.BadParameter("--update-baseline judges nothing; leave the gates, reports and tables out")
@@ -100,10 +103,12 @@ def compare(
         _accept_results(files[-1], base, max_incidents, as_json=as_json)
         return
     else:
+        from prism.reports import gates as gating
+
         hooks = _CiFiles(junit, step_summary_path() if github and summary is None else summary, github)
         n_incident = _compare_files(
             files,
-            gates,
+            gates or ([] if no_gate else gating.parse_gates([gating.DEFAULT_GATE])),
             replicates,
             hooks,
             target,

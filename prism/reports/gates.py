@@ -32,6 +32,9 @@ number  = a decimal from -1 to 0
 """
 """Of `--fail-on`. All of it is about changes; what a result has to reach by itself is `--min-mean` and `--min-item`."""
 
+DEFAULT_GATE = "item<0"
+"""What is judged where no gate is named: no item may have a lower score."""
+
 MEASURES = {
     "any-drop": "an item has a lower score, has lost a right final answer or its score, or stands in one file only",
     "any-lost-node": "an item does not match a node that it matched; the score may be the same, by way of the closure",

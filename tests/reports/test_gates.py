@@ -287,7 +287,10 @@ def test_compare_has_the_exit_codes_of_the_contract(tmp_path: Path) -> None:
         return run.invoke(app, ["compare", base, saved(tmp_path / "new.jsonl", rows), *arguments]).exit_code
 
     lower = [other(score=0.5), other("2")]
-    assert code(lower) == 0  # without a gate it tells, and judges nothing
+    assert code(lower) == 1  # without a gate no score may fall
+    assert code(lower, "--no-gate") == 0
+    assert code(lower, "--min-mean", "0.1") == 0  # a gate that is named stands instead
+    assert code(lower, "--no-gate", "--fail-on", "any-drop") == 2
     assert code(lower, "--fail-on", "mean<-0.3", "--fail-on", "item<-0.6") == 0
     assert code(lower, "--fail-on", "any-drop") == 1
     assert code(lower, "--min-item", "0.6") == code(lower, "--min-mean", "0.8") == 1

@@ -109,3 +109,93 @@ def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
     (judge,) = [each for command, each in LISTS if command == "report" and each.name == "judge"]
     assert _value(judge, str(file)) == [file]
     assert _value(judge, "a.jsonl,b.jsonl") == [Path("a.jsonl"), Path("b.jsonl")]
+
+
+# References. ----------------------------------------------------------------------------------------------------
+
+SLED = {
+    "id": "sled",
+    "context": r"A sled slides for $t = 0.5\,\mathrm{s}$ with the acceleration $a = 9.9\,\mathrm{m/s^2}$.",
+    "grading_standard": [
+        {"index": 1, "formula": "v = a t", "dependency": []},
+        {"index": 2, "formula": r"v = 4,95\,\mathrm{m/s}", "dependency": [1], "is_final_answer": True},
+    ],
+    "students": [{"name": "s", "solution": "$v = at$", "matched": [1]}],
+}  # fmt: skip
+"""A point in the statement and a comma in a node: 4 and 95 there, and no student writes that."""
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    """A folder with a reference that has a node nothing matches, a good one, a solution, and rollouts of both."""
+    node = {"index": 1, "formula": "v = a t", "dependency": [], "is_final_answer": True}
+    good = {**SLED, "id": "good", "grading_standard": [node], "students": []}
+    (tmp_path / "set").mkdir()
+    for name, problem in (("sled", SLED), ("good", good)):
+        (tmp_path / "set" / f"{name}_file.json").write_text(json.dumps(problem), encoding="utf-8")
+    (tmp_path / "s.md").write_text("$v = at$", encoding="utf-8")
+    for names in ("sled", "good", "sled good"):
+        rows = [json.dumps({"problem_id": name, "response": "$v = at$"}) for name in names.split()]
+        (tmp_path / f"{names.replace(' ', '_')}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    return tmp_path
+
+
+GRADING = {
+    "grade": "{sled} {dir}/s.md", "explain": "{sled} {dir}/s.md", "demo": "{sled}",
+    "feedback": "{set} {dir}/sled_good.jsonl -o {dir}/fb",
+    "run": "{set} {dir}/sled_good.jsonl -o {dir}/o.jsonl --workers 0",
+    "protocol psas": "{set} {dir}/sled_good.jsonl --workers 0",
+    "protocol engjudge": "--rules {set} {dir}/sled_good.jsonl --workers 0 --stages none",
+    "protocol compare": "--rules {set} {dir}/sled_good.jsonl --workers 0",
+}  # fmt: skip
+
+
+def _words(folder: Path, command: str, arguments: str) -> list[str]:
+    known = {"sled": folder / "set" / "sled_file.json", "set": folder / "set", "dir": folder}
+    return [*command.split(), *(word.format(**known) for word in arguments.split())]
+
+
+@pytest.mark.parametrize("command", GRADING)
+def test_a_node_that_nothing_matches_stops_whatever_grades(faulty: Path, command: str) -> None:
+    stopped = run.invoke(app, _words(faulty, command, GRADING[command]))
+    assert stopped.exit_code == 3
+    assert "sled_file.json: node 2, formula: a copy of it does not match it" in stopped.stderr
+    assert "--allow-faults" in stopped.stderr
+    allowed = run.invoke(app, [*_words(faulty, command, GRADING[command]), "--allow-faults"])
+    assert allowed.exit_code in (0, 5), allowed.stderr  # a judge's stages alone are no score
+    assert "1 node that no solution can match: graded all the same" in allowed.stderr
+
+
+def test_every_command_that_takes_problems_to_grade_by_has_the_option_to_go_on() -> None:
+    have = {command for command, each in OPTIONS if each.name == "allow_faults"}
+    assert have == {*GRADING, "protocol engtrace"}
+
+
+def test_only_problems_that_rollouts_name_are_looked_at(faulty: Path) -> None:
+    words = ["run", str(faulty / "set"), str(faulty / "good.jsonl"), "-o", str(faulty / "o.jsonl"), "--workers", "0"]
+    assert run.invoke(app, words).exit_code == 0
+
+
+def test_all_nodes_of_all_references_are_told(tmp_path: Path) -> None:
+    nodes = [*SLED["grading_standard"], {"index": 3, "formula": "x = x", "dependency": [], "is_final_answer": True}]
+    way = {"name": "other", "grading_standard": SLED["grading_standard"]}
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps({**SLED, "students": [], "grading_standard": nodes, "alternatives": [way]}))
+    told = run.invoke(app, ["grade", str(file), "$v = at$"])
+    for place in ("node 2", "node 3", "alternative other, node 2"):
+        assert f"p.json: {place}, formula: " in told.stderr
+    assert "3 nodes that no solution can match" in told.stderr
+
+
+@pytest.mark.slow
+def test_workers_share_the_look_at_many_references(tmp_path: Path) -> None:
+    names = [f"p{k}" for k in range(22)]
+    rows = [json.dumps({"problem_id": name, "response": "$v = at$"}) for name in names]
+    sets = [json.dumps({**SLED, "id": name}) for name in names]
+    for name, lines in (("r.jsonl", rows), ("set.jsonl", sets)):
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    words = ["run", str(tmp_path / "set.jsonl"), str(tmp_path / "r.jsonl"), "-o", str(tmp_path / "o"), "--workers", "1"]
+    stopped = run.invoke(app, words)
+    assert stopped.exit_code == 3
+    assert "22 nodes that no solution can match" in stopped.stderr
+    assert all(f"set.jsonl:{k}: node 2" in stopped.stderr for k in range(1, 23))

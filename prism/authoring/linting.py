@@ -20,7 +20,13 @@ from os import PathLike
 from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
 from prism.authoring.finding_lines import find_line, plain_lines
-from prism.authoring.graded_copies import GradedCopy, accepted_text, as_answer, grade_copy
+from prism.authoring.graded_copies import (
+    accepted_text,
+    as_answer,
+    find_unmatched_words,
+    grade_copy,
+    reason_unmatched,
+)
 from prism.authoring.lint_alternatives import check_alternative
 from prism.authoring.lint_answers import check_figures, check_final_names, check_parts
 from prism.authoring.lint_findings import Kind, LintFinding, warning
@@ -35,11 +41,9 @@ from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
 from prism.equivalence.verdict import REASONS, STAGES, Stage, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
 from prism.errors import DataFileError, PrismError
-from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable
-from prism.grading.result import Match, reason_in_words
-from prism.grading.selection import WITHHELD_REASONS
+from prism.grading.result import Match
 from prism.inputs import decode, read_bytes
 from prism.latex import one_line
 from prism.physics.context import given_values
@@ -207,7 +211,7 @@ def _check_copies(problem: Problem, left_out: Collection[int], account: Account)
         LintFinding("fault", "unmatched", "", "", f"the grader fails: {text}; please report it") for text in copy.failed
     )
     for index in texts:
-        if why := _reason_unmatched(index, copy):
+        if why := reason_unmatched(index, copy):
             yield LintFinding("fault", "unmatched", f"node {index}", "formula", why)
     edges = {
         (index, match.node): match
@@ -218,33 +222,6 @@ def _check_copies(problem: Problem, left_out: Collection[int], account: Account)
     }
     yield from _check_accepted_forms(prepared, texts, edges, account)
     yield from _check_duplicates(problem, edges)
-
-
-def _reason_unmatched(index: int, copy: GradedCopy) -> str:
-    """Return why a copy of node `index` does not match it, with advice; empty if it does, or if that is not known."""
-    items = copy.formulas.get(index, ())
-    refusals = [reason for item in items for node, reason in item.withheld if node == index]
-    if any(index in item.nodes for item in items) or "guessed" in refusals:
-        return ""  # a guessed formula waits for a prerequisite, which has a finding of its own
-    if copy.is_cut:
-        return ""
-    if refusals:
-        is_chain = refusals[0] == "broken_chain"
-        advice = (
-            "correct the chain, or give its links their own nodes" if is_chain else "give each quantity its own name"
-        )
-        return f"a copy of the whole reference does not match it ({WITHHELD_REASONS[refusals[0]]}); {advice}"
-    if not items:
-        return "it is not found as a formula in a text, so no solution matches it; write it as one equation in LaTeX"
-    item = items[0]
-    if item.status == "mention":
-        return (
-            "a lone symbol or number states nothing: a copy earns nothing, any equation with it does; write an equation"
-        )
-    if item.reason == "identity":
-        return "it says nothing about any variable, so no formula matches it; write what it follows from"
-    reason = one_line(reason_in_words(item))
-    return f"a copy of it does not match it ({reason}); write it in another form, or as several nodes"
 
 
 def _check_accepted_forms(
@@ -259,7 +236,7 @@ def _check_accepted_forms(
             where = f"node {node.index}", f"accept, entry {place}"
             items = copy.formulas.get(node.index, ())
             found = {match.node: match for item in items for match in item.matches}
-            if why := _reason_unmatched(node.index, copy):
+            if why := reason_unmatched(node.index, copy):
                 yield LintFinding("fault", "unmatched", *where, why)
             for index in found.keys() - {node.index}:
                 edges.setdefault((node.index, index), found[index])
@@ -345,17 +322,7 @@ def _check_worded_answers(problem: Problem, left_out: Collection[int], account: 
         if (left := _left(account)) < 1:
             yield _unfinished(f"node {node.index}, an answer in words")
             return
-        for place, words in enumerate((node.formula, *node.accept)):
-            result = grade(prepared, f"Answer: {words.latex}", budget=int(left))
-            items = [item for item in result.formulas if item.kind == "text"]
-            if not any(node.index in (*item.nodes, *(other for other, _ in item.withheld)) for item in items):
-                detail = next((item.detail for item in items), "")
-                text = (
-                    f"its own words do not match it ({detail}); list the options in final_answer_instructions, as in "
-                    "\"should be 'stable/unstable'\", and state one of them"
-                )
-                key = f"accept, entry {place}" if place else "formula"
-                yield LintFinding("fault", "unmatched", f"node {node.index}", key, text)
+        yield from find_unmatched_words(prepared, node, left)
 
 
 def _check_rewritten_forms(problem: Problem, unmatched: frozenset[str]) -> Iterator[LintFinding]:

@@ -30,6 +30,7 @@ from prism.cli.options import (
     require_folder,
 )
 from prism.cli.output import print_json, with_progress, write_text
+from prism.cli.references import AllowFaults, require_gradable
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def feedback(
     title: Annotated[str, typer.Option(help="Of the page of the class.")] = "Marks of the class",
     max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
     macros: MacroFile = "",
+    allow_faults: AllowFaults = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -91,6 +93,7 @@ def feedback(
         pages = _page_names(sorted({each.student for each in handed_in}))
         refuse_existing([out / name for name in (*_FILES, *pages.values())], force=force)
         pairs = {(each.student, each.problem_id): None for each in handed_in}
+        require_gradable(problems, known, allow_faults=allow_faults)
         words = read_corrections(corrections, known, pairs) if corrections else ()
         if len(handed_in) >= _MANY:
             prism.warm()

@@ -33,6 +33,7 @@ from prism.cli.output import (
     spinner,
     with_progress,
 )
+from prism.cli.references import AllowFaults, require_gradable
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -72,12 +73,13 @@ def check(
     raise typer.Exit(CHECK_CODES[verdict.status])
 
 
-def _graded(problem: str, solution: str, macros: str) -> tuple[PreparedProblem, Solution, Grade]:
+def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> tuple[PreparedProblem, Solution, Grade]:
     """Load a problem, read a solution and grade it; exits with code 3 if one of them cannot be used."""
     from prism.grading.prepared import prepare
 
     loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
+    require_gradable(problem, {loaded.id: loaded}, allow_faults=allow_faults)
     try:
         prepared = prepare(loaded)
         return prepared, given, prism.grade(prepared, given)
@@ -95,6 +97,7 @@ def grade(
         typer.Option("--follow-through", help="Also pay for steps that go on rightly from a mistake, and say which."),
     ] = False,
     macros: MacroFile = "",
+    allow_faults: AllowFaults = False,
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
@@ -102,7 +105,7 @@ def grade(
     from prism.grading.row import score_row
     from prism.reports import tables
 
-    prepared, given, result = _graded(problem, solution, macros)
+    prepared, given, result = _graded(problem, solution, macros, allow_faults=allow_faults)
     loaded = prepared.problem
     carried: tuple[CarriedNode, ...] = ()
     if follow_through:
@@ -126,6 +129,7 @@ def explain(
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
     ] = False,
     macros: MacroFile = "",
+    allow_faults: AllowFaults = False,
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
@@ -133,7 +137,7 @@ def explain(
     from prism.diagnosis.rule_map import trace_of
     from prism.grading.row import score_row
 
-    prepared, given, result = _graded(problem, solution, macros)
+    prepared, given, result = _graded(problem, solution, macros, allow_faults=allow_faults)
     loaded = prepared.problem
     with spinner("diagnosing"):
         diagnosis = prism.diagnose(prepared, result)
@@ -153,6 +157,7 @@ def demo(
             autocompletion=complete_problem,
         ),
     ] = None,
+    allow_faults: AllowFaults = False,
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
@@ -163,14 +168,17 @@ def demo(
     paths = [problem_file(name) for name in problems] if problems else shipped_files()
     if len(paths) > 1 and not sys.stderr.isatty():  # where no bar is drawn
         print(f"prism: the solutions of {len(paths)} problems are being graded", file=sys.stderr)
-    answered = [(one, student) for one in map(load_problem_or_exit, map(str, paths)) for student in one.students]
+    loaded = [load_problem_or_exit(str(path)) for path in paths]
+    for name, problem in zip(problems or (), loaded, strict=False):
+        require_gradable(name, {problem.id: problem}, allow_faults=allow_faults)
+    answered = [(problem, student) for problem in loaded for student in problem.students]
     graded = _grades_of(answered) if problems else _grades_by_workers(answered)
     rows = [(*each, grade) for each, grade in zip(with_progress(answered, "grading solutions"), graded, strict=True)]
     reports: list[RenderableType] = []
-    for loaded, student, result in [row for row in rows if row[0].id == _SHOWN][:1]:
+    for problem, student, result in [row for row in rows if row[0].id == _SHOWN][:1]:
         reports = [
-            f"{loaded.title}: the solution of “{student.name}”\n",
-            *tables.grade_tables(loaded, result),
+            f"{problem.title}: the solution of “{student.name}”\n",
+            *tables.grade_tables(problem, result),
             "",
         ]
     if not rows:

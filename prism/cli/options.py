@@ -219,6 +219,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, in
 MacroFile = Annotated[
     str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
 ]
+AllowFaults = Annotated[
+    bool, typer.Option("--allow-faults", help="Grade although a node of the reference is one that nothing matches.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 TableFormat = Annotated[Format, typer.Option("--format", help="Of the tables.")]
 Percent = Annotated[bool, typer.Option("--percent", help="Shares in the tables as 12.34, not 0.123.")]

@@ -26,6 +26,7 @@ from prism.cli.protocols import (
     protocols,
     read_problems,
 )
+from prism.cli.references import AllowFaults
 from prism.errors import PrismError, count_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def compare(
     keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
+    allow_faults: AllowFaults = False,
     max_incidents: MaxIncidents = 0,
     force: Force = False,
     as_json: AsJson = False,
@@ -76,7 +78,7 @@ def compare(
             problems, rollouts = rules
             scored = _score_by_rules(
                 problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
-                workers=workers,
+                allow_faults=allow_faults, workers=workers,
             )  # fmt: skip
             n_incident = scored.n_incident
             if rows_folder is not None:
@@ -124,6 +126,7 @@ def _score_by_rules(
     keep: Sequence[str],
     skip_unknown: bool,
     thinking: bool,
+    allow_faults: bool,
     workers: int | None,
 ) -> SideBySide:
     """Score rollouts by rule in all ways; arguments as on the command line."""
@@ -131,8 +134,8 @@ def _score_by_rules(
 
     known = read_problems(problems)
     graded = graded_input(
-        known, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking, workers=workers,
-        then=find_beside,
+        problems, rollouts, problems=known, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
+        allow_faults=allow_faults, workers=workers, then=find_beside,
     )  # fmt: skip
     return rows_side_by_side(graded, known, thinking=thinking)
 

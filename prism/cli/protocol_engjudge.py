@@ -27,6 +27,7 @@ from prism.cli.protocols import (
     protocols,
     tell_warnings,
 )
+from prism.cli.references import AllowFaults
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def engjudge(
     keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
+    allow_faults: AllowFaults = False,
     max_incidents: MaxIncidents = 0,
     force: Force = False,
     as_json: AsJson = False,
@@ -97,7 +99,7 @@ def engjudge(
             problems, rollouts = rules
             graded = graded_input(
                 problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
-                workers=workers, then=apply_rules,
+                allow_faults=allow_faults, workers=workers, then=apply_rules,
             )  # fmt: skip
             rows = rows_of_rollouts(graded, judged, options, ratings=ratings)
         elif judged is not None:

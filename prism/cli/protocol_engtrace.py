@@ -27,6 +27,7 @@ from prism.cli.protocols import (
     protocols,
     tell_warnings,
 )
+from prism.cli.references import AllowFaults, require_gradable
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -65,6 +66,7 @@ def engtrace(
     out: Out = None,
     force: Force = False,
     max_incidents: MaxIncidents = 0,
+    allow_faults: AllowFaults = False,
     as_json: AsJson = False,
 ) -> None:
     """Score predicted traces by EngTrace: verified steps, one-to-one alignment, precision, recall and F1."""
@@ -74,7 +76,7 @@ def engtrace(
     with faults_told():
         shares = None if similarity in _NAMED else Path(similarity)
         files = _read(gold, predictions, votes, shares, keep)
-        rows = _score(files, options, problems, votes, shares, workers)
+        rows = _score(files, options, problems, votes, shares, workers, allow_faults=allow_faults)
     causes = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
     n_right = sum(row.final_correct is True for row in rows)
     finish(
@@ -120,18 +122,21 @@ def _read(gold: Path, predictions: Path | None, votes: Path | None, shares: Path
 
 def _score(
     files: TraceFiles, options: EngTraceOptions, problems: str, votes: Path | None, shares: Path | None,
-    workers: int | None,
+    workers: int | None, *, allow_faults: bool,
 ) -> list[ProtocolRow]:  # fmt: skip
     """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
     from prism.problem.collection import load_problems
     from prism.protocols.engtrace_runs import score_traces
 
     known = load_problems(problems if is_json(problems) else problem_file(problems)) if problems else None
+    processes = n_processors() if workers is None else workers
+    if known is not None:
+        require_gradable(problems, known, allow_faults=allow_faults, workers=processes)
     rows = []
     with progress_bar(len(files.pairs), "scoring") as advance:
         for row in score_traces(
             files.pairs, options, problems=known, votes_file=votes, shares_file=shares,
-            workers=n_processors() if workers is None else workers,
+            workers=processes,
         ):  # fmt: skip
             rows.append(row)
             advance(1)

@@ -27,6 +27,7 @@ from prism.cli.protocols import (
     protocols,
     tell_warnings,
 )
+from prism.cli.references import AllowFaults
 
 
 @protocols.command("psas")
@@ -47,6 +48,7 @@ def psas(
     keep: Keep = NO_NAMES,
     skip_unknown: SkipUnknown = False,
     thinking: Thinking = False,
+    allow_faults: AllowFaults = False,
     max_incidents: MaxIncidents = 0,
     force: Force = False,
     as_json: AsJson = False,
@@ -71,8 +73,9 @@ def psas(
             tell_warnings(file.warnings, findings)
             told = by_response(file, {name: each.parts for name, each in references.items()})
         graded = graded_input(
-            {name: each.problem for name, each in references.items()}, rollouts, rewrite=with_part_labels,
-            mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking, workers=workers,
+            problems, rollouts, problems={name: each.problem for name, each in references.items()},
+            rewrite=with_part_labels, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
+            allow_faults=allow_faults, workers=workers,
             then=partial(stated_nodes, ignores_units=units == "ignore"),
         )  # fmt: skip
         rows = psas_rows(

@@ -25,6 +25,7 @@ from prism.cli.options import (
     require_folder,
 )
 from prism.cli.output import print_json, print_tables, progress_bar, tell_scanned
+from prism.cli.references import require_gradable
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -121,23 +122,26 @@ def prepare_output(out: Path | None, *, force: bool) -> None:
 
 
 def graded_input(
-    problems: str | dict[str, Problem],
+    source: str,
     rollouts: Path,
     *,
+    problems: dict[str, Problem] | None = None,
     rewrite: Callable[[Problem, Rollout], Rollout] = lambda _, rollout: rollout,
     mapping: Sequence[str] = (),
     keep: Sequence[str] = ("model",),
     skip_unknown: bool = False,
     thinking: bool = False,
+    allow_faults: bool = False,
     workers: int | None = None,
     then: Then[T] | None = None,
 ) -> list[GradedRollout[T]]:
     """Load problems, read rollouts and grade them, with a progress bar; what is no fault is told on standard error.
 
     Args:
-        problems: a folder, a file, a shipped id, or a problem as JSON; or problems by id that are loaded.
+        source: of the problems: a folder, a file, a shipped id, or a problem as JSON.
+        problems: those that are graded against, by id; None for those of the source.
         rewrite: makes the rollout that is graded of one that was read, with its problem; rows are about what was read.
-        mapping, keep, workers: as on the command line.
+        mapping, keep, allow_faults, workers: as on the command line.
         then: as of `graded_rollouts.grade_rollouts`.
 
     Errors:
@@ -146,15 +150,18 @@ def graded_input(
     from prism.protocols.graded_rollouts import grade_rollouts
     from prism.runs.rollouts import read, scan
 
-    known = problems if isinstance(problems, dict) else read_problems(problems)
+    known = read_problems(source) if problems is None else problems
     scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
     tell_scanned(scanned, rollouts)
+    processes = n_processors() if workers is None else workers
+    graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
+    require_gradable(source, graded_by, allow_faults=allow_faults, workers=processes)
     originals = list(read(rollouts, scanned.fields, known))
     rewritten = (rewrite(known[one.problem_id], one) for one in originals)
     with progress_bar(scanned.n, "grading") as advance:
         graded = grade_rollouts(
             known, rewritten, then=then, thinking=thinking, on_done=advance,
-            workers=n_processors() if workers is None else workers,
+            workers=processes,
         )  # fmt: skip
         return [replace(one, rollout=original) for one, original in zip(graded, originals, strict=True)]
 

@@ -43,6 +43,7 @@ from prism.cli.output import (
     tell_scanned,
     tell_unreadable,
 )
+from prism.cli.references import AllowFaults, require_gradable
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -93,6 +94,7 @@ def run(
     max_incidents: MaxIncidents = 0,
     ray: RayAddress = "",
     macros: MacroFile = "",
+    allow_faults: AllowFaults = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -113,11 +115,14 @@ def run(
         known = (load_problems if ray else list_problems)(problems, macros=read_macro_file(macros))
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
         tell_scanned(scanned, rollouts)
+        processes = n_processors() if workers is None else workers
+        graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
+        require_gradable(problems, graded_by, allow_faults=allow_faults, workers=processes)
         began = perf_counter()
         with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, force=force,
-                on_done=advance, workers=(0 if ray else n_processors()) if workers is None else workers,
+                on_done=advance, workers=0 if ray and workers is None else processes,
             )  # fmt: skip
     except prism.PrismError as error:
         left = isinstance(error, prism.DataFileError) and bulk.Shards(out).is_unfinished()

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -24,6 +25,7 @@ from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.stated_numbers import LARGEST, six_figures
 from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
+from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.answers import ANSWER, is_answer_only, with_nameless_subject, with_nodes
@@ -76,6 +78,7 @@ _PROBLEM_KEYS = frozenset((
 _WITH_MACROS = frozenset((
     "context", "subquestions", "symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
+_WITH_DECIMALS = frozenset(("givens", "definitions", ALTERNATIVES, *NODE_LISTS))
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
 _ALTERNATIVE_KEYS = frozenset(("name", *NODE_LISTS))
@@ -309,7 +312,9 @@ def load_problem(
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
             images = read_images(data, read.folder or folder, found)
             if data is read.data or data[NODE_LISTS[0]]:  # of an answer without a formula that is what is wrong
-                problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, images, found)
+                known = _with_macros_expanded(with_stated_macros(data))
+                keys = _with_decimal_points(known) if data is read.data else known  # a gold `0,12` may be a list
+                problem = _read_problem(keys, read.sha256, images, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -323,6 +328,40 @@ def _with_macros_expanded(data: Table) -> Table:
     if not known:
         return data
     return {key: expanded_values(value, known) if key in _WITH_MACROS else value for key, value in data.items()}
+
+
+def _with_decimal_points(data: Table) -> Table:
+    """Return the table of a problem with points for the decimal commas of its formulas and values (semantics C.6).
+
+    They are those that a solution of the same text would have: one reading for the statement and all formulas. The
+    statement itself stays as it is written.
+    """
+    texts = [text for key, value in data.items() if key in _WITH_MACROS for text in _texts_in(value)]
+    joined = "\n\n".join(texts)
+    read = with_decimal_points(joined)
+    if read == joined:
+        return data
+    starts = accumulate((len(text) + 2 for text in texts), initial=0)
+    known = {text: read[start : start + len(text)] for text, start in zip(texts, starts, strict=False)}
+    return {key: _with_texts(value, known) if key in _WITH_DECIMALS else value for key, value in data.items()}
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield the texts among the values of nested lists and tables."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(each)
+
+
+def _with_texts(value: object, known: Mapping[str, str]) -> object:
+    """Return a value of nested lists and tables with each text replaced by what it maps to."""
+    if isinstance(value, Mapping):
+        return {key: _with_texts(each, known) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_texts(each, known) for each in value]
+    return known[value] if isinstance(value, str) else value
 
 
 def in_alternative(problem: Problem, name: str) -> Problem:

@@ -96,6 +96,7 @@ class Scanned:
     """The result of `scan`: the number of rollouts in an input, and the fields of its records.
 
     Attributes:
+        problem_ids: of the problems that rollouts name.
         n_null, first_null: how many solutions are null, as of a call that failed, and where the first of them stands;
             they are graded as empty texts.
         absent: names of fields to copy that no record has; `KEPT` are looked for and need not be there.
@@ -104,6 +105,7 @@ class Scanned:
 
     n: int
     fields: Fields
+    problem_ids: frozenset[str] = frozenset()
     n_null: int = 0
     first_null: str = ""
     absent: tuple[str, ...] = ()
@@ -205,6 +207,7 @@ def scan(
     doubtful = _DoubtfulIds(problem_ids, named)
     keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
     skipped: Counter[str] = Counter()
+    graded: set[str] = set()
     known = _first_of_known_problem(source, problem_ids) if skip_unknown else None
     for record in read_records(source, faults):
         place = _place(record, source)
@@ -227,7 +230,9 @@ def scan(
         if n_here := sum(solution is None for solution in solutions):
             n_null, first_null = n_null + n_here, first_null or place
         if not found:
-            keys.extend(map(hash, _ids_of_record(record.data, fields, problem_ids, record.number)))
+            ids = _ids_of_record(record.data, fields, problem_ids, record.number)
+            keys.extend(map(hash, ids))
+            graded.update(problem_id for problem_id, _ in ids)
     for fault in doubtful.faults():
         faults.add(fault)
     if fields is None and not faults:
@@ -238,7 +243,7 @@ def scan(
         _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
     faults.check(source)
     assert fields is not None
-    return Scanned(n, fields, n_null, first_null, tuple(sorted(absent)), dict(skipped))
+    return Scanned(n, fields, frozenset(graded), n_null, first_null, tuple(sorted(absent)), dict(skipped))
 
 
 def _first_fields(

@@ -215,3 +215,19 @@ def test_a_number_beyond_all_floats_is_a_fault() -> None:
     assert "node 2: 2e+400 is too large a number" in str(caught.value)
     problem["grading_standard"][1] |= {"formula": r"E = 2\times 10^{300}\unit{J}", "accept": []}
     assert load_problem(problem).nodes[1].is_final
+
+
+def test_decimal_commas_of_formulas_and_values_are_read_as_those_of_solutions() -> None:
+    given = r"A sled slides for $0,5\,\mathrm{s}$."
+    nodes = [
+        {"index": 1, "formula": r"v = 4,95\,\mathrm{m/s}", "dependency": [], "accept": [r"v = 17,8\,\mathrm{km/h}"]},
+        {"index": 2, "formula": "n = 1,2,3", "dependency": [1], "is_final_answer": True},
+    ]
+    problem = {"id": "sled", "context": given, "givens": {"a": r"9,9\,\mathrm{m/s^2}"}, "grading_standard": nodes}
+    loaded = load_problem(problem)
+    assert loaded.statement == given
+    assert [node.latex for node in loaded.nodes] == [r"v = 4.95\,\mathrm{m/s}", "n = 1,2,3"]
+    assert loaded.nodes[0].accept[0].latex == r"v = 17.8\,\mathrm{km/h}"
+    assert str(loaded.context.givens["a"]).startswith("9.9")
+    one_point = {**problem, "givens": {}, "context": r"A sled slides for $0.5\,\mathrm{s}$."}
+    assert load_problem(one_point).nodes[0].latex == r"v = 4,95\,\mathrm{m/s}"

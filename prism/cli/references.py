@@ -1,0 +1,86 @@
+"""Can these references be graded with? What every command asks before it grades anything.
+
+A node that not even a copy of its own formula matches takes its points from every student, and no score says so.
+Refused: all of `lint` here, which takes many times as long and mostly finds what a grade survives.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import prism
+from prism.cli.options import fail
+from prism.cli.output import spinner
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.authoring.lint_findings import LintFinding
+    from prism.problem.schema import Problem
+    from prism.problem.source import PlainProblem
+
+_FEW = 20  # problems up to which starting workers takes longer than looking at them here
+
+AllowFaults = Annotated[
+    bool, typer.Option("--allow-faults", help="Grade although the reference has nodes that nothing matches.")
+]
+
+
+def require_gradable(
+    source: str, problems: Mapping[str, Problem | PlainProblem], *, allow_faults: bool, workers: int = 0
+) -> None:
+    """Exit with code 3 if no solution matches some node of the problems; all such nodes are told, with their files.
+
+    Args:
+        source: what the problems were read from, for the names of the files.
+        problems: those that something is to be graded against, by id.
+        allow_faults: tell them on standard error, and go on.
+        workers: processes that share the work where there are many problems; 0 for none.
+    """
+    from prism.problem.collection import list_problems
+
+    try:
+        with spinner("checking the references"):
+            found = _unmatchable_by_id(problems, workers)
+        if not found:
+            return
+        files = {name: getattr(one, "name", name) for name, one in list_problems(source).items()}
+    except prism.PrismError as error:
+        fail(str(error))
+    told = [f"{files.get(name, name)}: {finding}" for name, findings in found.items() for finding in findings]
+    nodes = f"{count_of(len(told), 'node')} that no solution can match"
+    if not allow_faults:
+        fail("\n".join([*told, f"{nodes}: nothing is graded; mend them, or --allow-faults grades all the same"]))
+    for one in (*told, f"{nodes}: graded all the same, as --allow-faults says"):
+        print(f"prism: {one}", file=sys.stderr)
+
+
+def _unmatchable_by_id(
+    problems: Mapping[str, Problem | PlainProblem], workers: int
+) -> dict[str, tuple[LintFinding, ...]]:
+    """Map the ids of problems to their nodes that no solution matches; problems without any are left out.
+
+    Errors:
+        DataFileError: problems that cannot be loaded, with all their faults.
+    """
+    from prism.authoring.graded_copies import find_unmatchable, find_unmatchable_of
+    from prism.problem.collection import check_problems
+    from prism.problem.schema import load_problem
+    from prism.runs.rollouts import Rollout
+    from prism.runs.workers import Killed, Task, UnusableProblem, run_in_workers
+
+    try:
+        if len(problems) <= _FEW or not workers:
+            found = {name: find_unmatchable(load_problem(one)) for name, one in problems.items()}
+        else:
+            tasks = (Task(k, Rollout(name, "", ""), one) for k, (name, one) in enumerate(problems.items()))
+            done = run_in_workers(tasks, find_unmatchable_of, workers=workers, training=False)
+            by_id = {one.task.rollout.problem_id: one.result for one in done if not isinstance(one.result, Killed)}
+            found = {name: by_id[name] for name in problems if name in by_id}
+    except (UnusableProblem, prism.DataFileError):
+        check_problems(problems.values())
+        raise  # it can be loaded, and costs too much to be graded with
+    return {name: findings for name, findings in found.items() if findings}

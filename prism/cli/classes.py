@@ -29,13 +29,14 @@ from prism.cli.options import (
     refuse_existing,
     require_folder,
 )
-from prism.cli.output import print_json, with_progress, write_text
+from prism.cli.output import print_json, tell_left_out, with_progress, write_text
 from prism.cli.references import AllowFaults, require_gradable
 from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.grading.scoring import Scoring
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
+    from prism.runs.input_files import InputFile
 
 _MANY = 20  # solutions from which on compiling the kernels once takes less time
 _FILES = ("class.html", "gradebook.csv", "steps.csv")  # beside the folder of the students' pages
@@ -90,22 +91,23 @@ def feedback(
     try:
         known = load_problems(problems, macros=read_macro_file(macros))
         handed_in = read_submissions(known, solutions, parse_field_map(mapping))
-        pages = _page_names(sorted({each.student for each in handed_in}))
+        pages = _page_names(sorted({each.student for each in handed_in.submissions}))
         refuse_existing([out / name for name in (*_FILES, *pages.values())], force=force)
-        pairs = {(each.student, each.problem_id): None for each in handed_in}
+        pairs = {(each.student, each.problem_id): None for each in handed_in.submissions}
         require_gradable(problems, known, allow_faults=allow_faults)
         words = read_corrections(corrections, known, pairs) if corrections else ()
-        if len(handed_in) >= _MANY:
+        if len(handed_in.submissions) >= _MANY:
             prism.warm()
         marks = mark_class(
-            known, handed_in, weights, points=full, corrections=words, corrections_file=corrections,
-            watched=lambda items: with_progress(items, "marking"),
+            known, handed_in.submissions, weights, points=full, unread=handed_in.unread, corrections=words,
+            corrections_file=corrections, watched=lambda items: with_progress(items, "marking"),
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
     _write_files(out, marks, pages, title)
+    tell_left_out((*(each.file for each in handed_in.unread), *handed_in.passed_over))
     if as_json:
-        print_json(_as_json(marks, pages))
+        print_json(_as_json(marks, pages, handed_in.passed_over))
     else:
         print(_summary_line(out, marks))
     _exit_with_code(marks, max_incidents)
@@ -185,11 +187,12 @@ def _summary_line(out: Path, marks: ClassMarks) -> str:
     return (
         f"{out}: {count_of(len(marks.students), 'student')}, {count_of(len(marks.solutions), 'solution')}; "
         f"mean {mean} of {points_text(full)} {'point' if full == HUNDREDTHS else 'points'}; "
-        f"corrections: {len(corrected)}{changed}; need a person: {n_unsure}"
+        f"corrections: {len(corrected)}{changed}; need a person: {n_unsure + len(marks.unread)}"
+        + (f", of which {count_of(len(marks.unread), 'file')} not read" if marks.unread else "")
     )
 
 
-def _as_json(marks: ClassMarks, pages: Mapping[str, str]) -> dict[str, Any]:
+def _as_json(marks: ClassMarks, pages: Mapping[str, str], passed_over: Sequence[InputFile]) -> dict[str, Any]:
     """Return the marks as plain values for JSON; points are numbers."""
     corrected = marks.corrected
     return {
@@ -201,6 +204,10 @@ def _as_json(marks: ClassMarks, pages: Mapping[str, str]) -> dict[str, Any]:
             for student in marks.students
         ],
         "full_points": {name: full / 100 for name, full in marks.fulls.items()},
+        "left_out": [
+            *({**each.file.to_dict(), "student": each.student, "problem_id": each.problem_id} for each in marks.unread),
+            *(file.to_dict() for file in passed_over),
+        ],
         "corrections": {"n": len(corrected), "changed": sum(node.is_changed for _, node in corrected)},
     }  # fmt: skip
 

@@ -24,6 +24,7 @@ from prism.inputs import (
     why_failed,
 )
 from prism.reports.formats import Format
+from prism.runs.input_files import why_unread
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -265,21 +266,41 @@ def require_folder(out: Path | None) -> None:
 
 
 def read_solution(argument: str) -> Solution:
-    """Read a solution: the text of a file, from a .json file a string, chat messages or steps; or the text itself.
+    """Read one solution as `read_solutions` does."""
+    return read_solutions([argument])[0]
 
-    Exits with code 3 if it is none, an argument that holds nothing among them.
+
+def read_solutions(arguments: Sequence[str]) -> list[Solution]:
+    """Read solutions: the text of a file, from a .json file a string, chat messages or steps; or the text itself.
+
+    Exits with code 3 if one is none, an argument that holds nothing among them.
     """
+    if unread := [f"{each}: {why}" for each in arguments if (why := _why_no_solution(each))]:
+        fail("\n".join(unread))
+    return [each if is_text(each) else _read_solution_file(each) for each in arguments]
+
+
+def _why_no_solution(argument: str) -> str:
+    """Return why an argument names no solution, as far as its name says; empty if it may."""
     if not argument.strip():
-        fail("the solution is empty: name a file, or give the text itself")
+        return "the solution is empty: name a file, or give the text itself"
     if is_text(argument):
-        return argument
-    text = read_text(argument)
-    if not argument.endswith(".json"):
+        return ""
+    if Path(argument).is_dir():
+        return "is a folder; name a file in it"
+    why = why_unread(Path(argument))
+    return f"{why}; a person has to read it, or give its text" if why else ""
+
+
+def _read_solution_file(name: str) -> Solution:
+    """Read the solution in a file, or exit with code 3."""
+    text = read_text(name)
+    if not name.endswith(".json"):
         return text
     try:
         loaded: Solution = parse_json(text)
     except prism.PrismError as error:
-        fail(f"{argument}: no JSON: {error}")
+        fail(f"{name}: no JSON: {error}")
     return loaded
 
 

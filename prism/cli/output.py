@@ -17,6 +17,7 @@ import typer
 from prism.cli.options import fail
 from prism.errors import PrismError, count_of
 from prism.inputs import shown, why_failed
+from prism.runs.input_files import InputFile, InputKind, of_kind
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -97,14 +98,16 @@ def spinner(doing: str) -> Iterator[None]:
         yield
 
 
-def describe_run(summary: Summary, out: Path) -> str:
-    """One line about a finished run: counts, mean score, incidents, and the file."""
+def describe_run(summary: Summary, out: Path, left_out: Sequence[InputFile]) -> str:
+    """One line about a finished run: counts, mean score, incidents, the file, and the files that were not read."""
+    n_unread = len(of_kind(left_out, InputKind.UNREAD))
     statuses = ", ".join(f"{n} {status}" for status, n in sorted(summary.statuses.items()))
     mean = "none" if summary.mean_score is None else f"{summary.mean_score:.3f}"
     return (
         f"{out}: {count_of(summary.n, 'rollout')}, {summary.n_new} graded now ({statuses}); mean score {mean}; "
         f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
         + (f"; skipped: {summary.n_skipped}" if summary.n_skipped else "")
+        + (f"; need a person: {count_of(n_unread, 'file')} not read" if n_unread else "")
     )
 
 
@@ -132,8 +135,19 @@ def tell_pace(summary: Summary, seconds: float) -> None:
         print(f"prism: the time of the workers, {total:.1f} s: {shares}", file=sys.stderr)
 
 
+def tell_left_out(left_out: Sequence[InputFile]) -> None:
+    """Tell on standard error each file that is not read, as it needs a person, and those that are nobody's work."""
+    for file in of_kind(left_out, InputKind.UNREAD):
+        print(f"prism: needs a person: {file.place} {file.reason}", file=sys.stderr)
+    if hidden := of_kind(left_out, InputKind.HIDDEN):
+        more = f" and {count_of(len(hidden) - _SHOWN_IDS, 'more file')}" if len(hidden) > _SHOWN_IDS else ""
+        names = ", ".join(file.place for file in hidden[:_SHOWN_IDS])
+        print(f"prism: passed over, as hidden files are: {names}{more}", file=sys.stderr)
+
+
 def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
-    """Tell on standard error what is no fault of an input: null solutions, fields of no record, skipped records."""
+    """Tell on standard error what is no fault of an input: files not read, null solutions, skipped records, fields."""
+    tell_left_out(scanned.left_out)
     if scanned.skipped:
         named = [f"{shown(name)} ({n})" for name, n in scanned.skipped.items()]
         more = f" and {count_of(len(named) - _SHOWN_IDS, 'more id')}" if len(named) > _SHOWN_IDS else ""

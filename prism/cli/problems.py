@@ -28,7 +28,7 @@ from prism.cli.options import (
     parse_field_map,
     problem_file,
     read_macro_file,
-    read_solution,
+    read_solutions,
     read_text,
     refuse_existing,
     require_folder,
@@ -290,7 +290,7 @@ def draft(
     named = name or (out.stem if out else names[0]) or "draft"
     text = read_text(problem) if problem else ""
     try:
-        given = [read_solution(each) for each in solutions]
+        given = read_solutions(solutions)
         with spinner("comparing formulas"):
             made = draft_alternatives(given, names=names, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:

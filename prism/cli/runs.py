@@ -30,7 +30,7 @@ from prism.cli.options import (
     parse_size,
     problem_file,
     read_macro_file,
-    read_solution,
+    read_solutions,
     read_token,
     require_folder,
 )
@@ -133,9 +133,9 @@ def run(
         print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
         raise typer.Exit(STOPPED) from None
     if as_json:
-        print_json(summary.to_dict())
+        print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in scanned.left_out]})
     else:
-        print(describe_run(summary, out))
+        print(describe_run(summary, out, scanned.left_out))
         tell_unreadable(summary, out)
         tell_pace(summary, perf_counter() - began)
     if not summary.n_graded:
@@ -168,7 +168,7 @@ def verify_determinism(
         known = load_problems(source)
         if solutions and len(known) != 1:
             fail(f"{problem}: holds {len(known)} problems; solutions are of one")
-        given = {name: read_solution(name) for name in solutions or ()}
+        given = dict(zip(solutions or (), read_solutions(solutions or ()), strict=True))
         samples = [determinism.Sample(one, name, text) for one in known for name, text in given.items()] or [
             determinism.Sample(one.id, student.name, student.solution)
             for one in known.values()

@@ -11,9 +11,9 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from prism.errors import DataFileError, PrismError, needs_extra
@@ -29,9 +29,8 @@ from prism.inputs import (
     value_faults,
     why_failed,
 )
+from prism.runs.input_files import TABLES, InputFile, InputKind, files_in, format_ending, of_kind
 
-TEXTS = (".md", ".tex", ".txt")
-TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 _WINDOW = 1 << 16  # characters of a JSON list that are read at a time
 MAX_RECORD = 1 << 28  # bytes of one record: a small compressed file may be one line of terabytes
 SHOWN_FAULTS = 20  # of an input; the rest is counted
@@ -163,13 +162,17 @@ def _fault_with_places(fault: str, where: _Equal) -> str:
     return said if where.n == 1 else f"{said}; {where.n - 1} more like it, the last in {where.last}"
 
 
-def read_records(source: Path, faults: Faults | None = None) -> Iterator[Record]:
+def read_records(
+    source: Path, faults: Faults | None = None, left_out: list[InputFile] | None = None
+) -> Iterator[Record]:
     """Yield the records of a table file (CSV, JSON, JSON Lines, Parquet), or of all files of a folder, in order.
 
-    What cannot be read is left out, and told behind the last record.
+    What cannot be read is left out, and told behind the last record. Of a folder, files that are neither texts nor
+    tables, and texts that are none in UTF-8, are no faults: they are left out, and stand in `left_out`.
 
     Args:
-        faults: collects what is left out, instead of the error.
+        faults: collects the faults, instead of the error.
+        left_out: collects these files; None where they have been told already.
 
     Errors:
         DataFileError: all faults of the input at once; an ending of no format; tables and texts in one folder.
@@ -180,11 +183,11 @@ def read_records(source: Path, faults: Faults | None = None) -> Iterator[Record]
     if not source.exists():
         found.add(f"cannot be read: {os.strerror(errno.ENOENT)}{near_file(source)}")
     elif source.is_dir():
-        yield from _folder_records(source, numbers, found)
-    elif _format_suffix(source) in TABLES:
+        yield from _folder_records(source, numbers, found, [] if left_out is None else left_out)
+    elif format_ending(source) in TABLES:
         yield from _table_records(source, numbers, found, "")
     else:
-        ending = _format_suffix(source)
+        ending = format_ending(source)
         raise DataFileError(str(source), (f"ending {ending!r}; expected {', '.join(TABLES)}, or a folder",))
     if faults is None:
         found.check(source)
@@ -203,18 +206,13 @@ class _Item:
     fault: str = ""
 
 
-def _format_suffix(path: Path) -> str:
-    """Return the file ending that names the format, without `.gz`: `.jsonl` for `a.jsonl.gz`."""
-    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-
-
 def _open_bytes(path: Path) -> IO[bytes]:
     """Open a file, decompressed if its name ends in `.gz`; _MalformedRecordError if it does not begin like text."""
     raw: Any = gzip.GzipFile(path) if path.suffix == ".gz" else io.FileIO(path)
     file = io.BufferedReader(raw)
     if found := foreign_format(file.peek(_WINDOW)):
         file.close()
-        raise _MalformedRecordError(f"is {found}; its name says {_format_suffix(path)}, text in UTF-8")
+        raise _MalformedRecordError(f"is {found}; its name says {format_ending(path)}, text in UTF-8")
     return file
 
 
@@ -243,34 +241,38 @@ def _undecodable_place(path: Path) -> str:
     return f"line {line}: is not UTF-8: byte {position} of the file cannot be read"
 
 
-def _folder_records(folder: Path, numbers: Iterator[int], faults: Faults) -> Iterator[Record]:
+def _folder_records(
+    folder: Path, numbers: Iterator[int], faults: Faults, left_out: list[InputFile]
+) -> Iterator[Record]:
     """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    tables = [path for path in files if _format_suffix(path) in TABLES]
-    texts = [path for path in files if path.suffix in TEXTS]
+    files = list(files_in(folder))
+    tables, texts = of_kind(files, InputKind.TABLE), of_kind(files, InputKind.TEXT)
+    left_out += [file for file in files if file.reason]
     if tables and texts:
-        raise DataFileError(str(folder), (f"both tables ({tables[0].name}) and texts ({texts[0].name}); expected one",))
-    for path in tables:
-        yield from _table_records(path, numbers, faults, f"{path.relative_to(folder).as_posix()}: ")
-    is_flat = all(path.parent == folder for path in texts)  # then a name may be that of a solution to a single problem
-    for path, number in zip(texts, numbers, strict=False):
-        place = path.relative_to(folder)
-        problem_id = place.parent.as_posix() if place.parent != Path() else place.stem
+        raise DataFileError(
+            str(folder), (f"both tables ({tables[0].place}) and texts ({texts[0].place}); expected one",)
+        )
+    for table in tables:
+        yield from _table_records(table.path, numbers, faults, f"{table.place}: ")
+    is_flat = all(file.path.parent == folder for file in texts)  # then a name may be a solution's to a single problem
+    for file, number in zip(texts, numbers, strict=False):
+        place = PurePosixPath(file.place)
+        problem_id = place.parent.as_posix() if len(place.parts) > 1 else place.stem
         try:
-            text = decode(read_bytes(path, MAX_RECORD))
+            text = decode(read_bytes(file.path, MAX_RECORD))
         except PrismError as error:
-            faults.add(f"{place.as_posix()}: {error}")
+            left_out.append(replace(file, kind=InputKind.UNREAD, reason=str(error)))
             continue
         key = "problem" if is_flat else "problem_id"
-        data = {key: problem_id, "sample_id": place.as_posix(), "response": text}
-        yield Record(str(path), data, number)
+        data = {key: problem_id, "sample_id": file.place, "response": text}
+        yield Record(str(file.path), data, number)
 
 
 def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: str) -> Iterator[Record]:
     """Yield the records of one table, numbered from `numbers`; faults begin with `prefix`."""
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_items, ".parquet": _parquet_rows}
     try:
-        for item in readers.get(_format_suffix(path), _json_lines_items)(path):
+        for item in readers.get(format_ending(path), _json_lines_items)(path):
             number, data, place = next(numbers), item.value, f"{prefix}{item.place}"
             if item.fault:
                 faults.add(item.fault, place)
@@ -389,7 +391,7 @@ def _csv_rows(path: Path) -> Iterator[_Item]:
     """Yield each row of a CSV or TSV file as a dictionary by the names in the head; its place is its first line."""
     csv.field_size_limit(MAX_RECORD)  # Python's own is 128 KiB, and responses are longer
     with _open_text(path, newline="") as file:
-        rows = csv.reader(file, delimiter="\t" if _format_suffix(path) == ".tsv" else ",")
+        rows = csv.reader(file, delimiter="\t" if format_ending(path) == ".tsv" else ",")
         head = next(rows, [])
         first = rows.line_num + 1
         for row in rows:

@@ -21,10 +21,9 @@ import numpy as np
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
+from prism.runs.input_files import TABLES, TEXTS, InputFile
 from prism.runs.records import (
     ABSENT,
-    TABLES,
-    TEXTS,
     Faults,
     Keys,
     Record,
@@ -101,6 +100,7 @@ class Scanned:
             they are graded as empty texts.
         absent: names of fields to copy that no record has; `KEPT` are looked for and need not be there.
         skipped: records that are passed over, as no problem of the set has their id: number by that id, as they come.
+        left_out: files of a folder that are not read, each with its reason.
     """
 
     n: int
@@ -110,6 +110,7 @@ class Scanned:
     first_null: str = ""
     absent: tuple[str, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[InputFile, ...] = ()
 
     @property
     def n_skipped(self) -> int:
@@ -208,8 +209,9 @@ def scan(
     keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
     skipped: Counter[str] = Counter()
     graded: set[str] = set()
+    left_out: list[InputFile] = []
     known = _first_of_known_problem(source, problem_ids) if skip_unknown else None
-    for record in read_records(source, faults):
+    for record in read_records(source, faults, left_out):
         place = _place(record, source)
         if fields is None:
             telling = record if known is None else known
@@ -237,13 +239,17 @@ def scan(
         faults.add(fault)
     if fields is None and not faults:
         faults.add(f"no rollouts; expected {', '.join((*TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
+        for file in left_out:
+            faults.add(file.reason, file.place)
     elif skipped and not n and not faults:
         faults.add(_all_unknown(skipped, problem_ids))
     elif fields is not None and (repeated := _repeated(keys)):
         _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
     faults.check(source)
     assert fields is not None
-    return Scanned(n, fields, frozenset(graded), n_null, first_null, tuple(sorted(absent)), dict(skipped))
+    return Scanned(
+        n, fields, frozenset(graded), n_null, first_null, tuple(sorted(absent)), dict(skipped), tuple(left_out)
+    )
 
 
 def _first_fields(

@@ -530,10 +530,16 @@ def test_all_faults_of_corrections_come_at_once(small: Path) -> None:
 def test_all_faults_of_solutions_come_at_once(small: Path) -> None:
     (small / "s" / "a.pdf").write_bytes(b"%PDF-1.7")
     (small / "s" / "b.md").write_bytes("$v_1 = 1$".encode("utf-16"))
-    done = feedback(small, "%/s/a.pdf", "%/s/b.md", "%/s/c.md", "-o", "%/out")
+    done = feedback(small, "%/s/a.pdf", "%/s/b.md", "%/s/c.md", "%/s", "%/s/d.csv", "-o", "%/out")
     assert done.exit_code == 3
     assert [line.rsplit(": ", 1)[1] for line in done.stderr.splitlines()] == [
-        "is a PDF file; text in UTF-8 is read", "is text in UTF-16; text in UTF-8 is read", "No such file or directory",
+        'No such file or directory; did you mean "b.md"?', "is a folder; give one folder alone, or files",
+        "is a file of records; give it alone",
+    ]  # fmt: skip
+    done = feedback(small, "%/s/a.pdf", "%/s/b.md", "-o", "%/out")
+    assert done.exit_code == 3
+    assert [line.rsplit(": ", 1)[1] for line in done.stderr.splitlines()] == [
+        "is a PDF file, which is not read", "is text in UTF-16; text in UTF-8 is read",
     ]  # fmt: skip
     (small / "t").mkdir()
     (small / "t" / "anna.md").write_text("other")
@@ -541,6 +547,50 @@ def test_all_faults_of_solutions_come_at_once(small: Path) -> None:
     assert 'student "anna" has two solutions to problem "ramp"' in twice.stderr
     with pytest.raises(prism.PrismError, match="there are 2"):
         read_submissions(prism.load_problems(["free_fall", "bucket"]), [small / "s" / "anna.md"])
+
+
+OTHERS = {
+    "bert.pdf": b"%PDF-1.7", "cleo.docx": b"PK\x03\x04", "dan.png": b"\x89PNG",
+    "eve.md": "$v = \u00e9$".encode("latin-1"),
+    "fay.ipynb": b"{}", "gus": b"v = 1", "anna.jpg": b"\xff\xd8\xff",
+}  # fmt: skip
+"""What a class hands in besides texts."""
+
+
+def test_what_is_not_read_is_told_counted_and_stands_in_the_gradebook(small: Path) -> None:
+    for name, raw in OTHERS.items():
+        (small / "s" / name).write_bytes(raw)
+    for name in (".DS_Store", "~$cleo.docx"):
+        (small / "s" / name).write_bytes(b"\0")
+    done = feedback(small, "%/s", "-o", "%/out")
+    assert done.exit_code == 0
+    assert f"need a person: {len(OTHERS) + 1}, of which {len(OTHERS)} files not read" in done.stdout
+    for said in (
+        "needs a person: bert.pdf is a PDF file, which is not read", "cleo.docx is a Word document, which is not read",
+        "dan.png is a picture", "eve.md is not UTF-8: byte 5 cannot be read", "fay.ipynb is a notebook",
+        "gus has no ending; .md, .tex and .txt are read", "passed over, as hidden files are: .DS_Store, ~$cleo.docx",
+    ):  # fmt: skip
+        assert said in done.stderr
+    rows = {row["student"]: row for row in csv.DictReader((small / "out" / "gradebook.csv").open(encoding="utf-8"))}
+    assert {"bert", "cleo", "dan", "eve", "fay", "gus"} <= rows.keys()
+    assert rows["bert"]["points"] == rows["bert"]["ramp.points"] == ""
+    assert rows["bert"]["needs_a_person"] == "bert.pdf is a PDF file, which is not read: a person has to read it."
+    assert rows["anna"]["points"] != ""
+    assert rows["anna"]["needs_a_person"].startswith("anna.jpg is a picture")
+    assert "bert.pdf is a PDF file" in (small / "out" / "class.html").read_text(encoding="utf-8")
+    told = json.loads(feedback(small, "%/s", "-o", "%/out", "--force", "--json").stdout)["left_out"]
+    assert [each["status"] for each in told] == ["needs_a_person"] * len(OTHERS) + ["passed_over"] * 2
+    assert {"file": "bert.pdf", "student": "bert", "problem_id": "ramp", "status": "needs_a_person",
+            "reason": "is a PDF file, which is not read"} in told  # fmt: skip
+
+
+def test_files_that_are_named_are_told_apart_as_those_of_a_folder_are(small: Path) -> None:
+    (small / "s" / "bert.pdf").write_bytes(b"%PDF-1.7")
+    (small / "s" / "gus").write_text("$v = 1$", encoding="utf-8")
+    done = feedback(small, "%/s/anna.md", "%/s/bert.pdf", "%/s/gus", "-o", "%/out")
+    assert done.exit_code == 0
+    assert "2 students, 2 solutions" in done.stdout
+    assert "need a person: 1, of which 1 file not read" in done.stdout
 
 
 def test_nothing_graded_has_its_exit_code(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -313,7 +313,9 @@ def test_texts_that_are_none_are_named(tmp_path):
         ("e", b"a b c\0"),
     ):
         (tmp_path / "fall" / f"{name}.md").write_bytes(raw)
-    assert _faults(tmp_path) == (
+    scanned = scan(tmp_path, IDS)
+    assert scanned.n == 1
+    assert tuple(f"{file.place}: {file.reason}" for file in scanned.left_out) == (
         "fall/a.md: is a PDF file; text in UTF-8 is read",
         "fall/c.md: is text in UTF-16; text in UTF-8 is read",
         "fall/d.md: is not UTF-8: byte 2 (in line 2) cannot be read",

@@ -90,7 +90,7 @@ def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> st
             (student, links[student], solution.problem.id, " ".join(notes))
             for student in marks.students for solution in marks.of(student)
             if (notes := (*notes_of(solution), *unread_note(solution)))
-        ],
+        ] + [(each.student, links.get(each.student, ""), each.problem_id, each.note) for each in marks.unread],
     }  # fmt: skip
     return environment().get_template("class.html.jinja").render(values)
 

@@ -23,13 +23,15 @@ def gradebook_csv(marks: ClassMarks) -> str:
     """Return the gradebook: student, points with and without a marker's corrections, full points, points by part.
 
     Of each problem there are the columns `ID.points`, `ID.by_rule`, and `ID.a` for each of several parts; they are
-    empty where a student has not handed in.
+    empty where a student has not handed in. Who has handed in a file that is not read has a row as well.
     """
     columns = columns_of(marks)
     head = ["student", "points", "points_by_rule", "full_points", "corrections", "needs_a_person", "unread_formulas"]
     rows = [[*head, *(name for column in columns for name in _column_names(column))]]
-    for student in marks.students:
+    for student in sorted({*marks.students, *(each.student for each in marks.unread)}):
         solutions = marks.of(student)
+        notes = [f"{each.problem.id}: {' '.join(told)}" for each in solutions if (told := notes_of(each))]
+        notes += [each.note for each in marks.unread if each.student == student]
         cells: list[str] = []
         for column in columns:
             solution = marks.solutions.get((student, column.problem_id))
@@ -37,11 +39,12 @@ def gradebook_csv(marks: ClassMarks) -> str:
             cells.append("" if points is None else points_text(points))
             if column.letter is None:
                 cells.append("" if solution is None else points_text(solution.by_rule))
+        totals = (sum(each.earned for each in solutions), sum(each.by_rule for each in solutions))
         rows.append([
-            student, points_text(sum(each.earned for each in solutions)),
-            points_text(sum(each.by_rule for each in solutions)), points_text(sum(marks.fulls.values())),
+            student, *(points_text(total) if solutions else "" for total in totals),
+            points_text(sum(marks.fulls.values())),
             str(sum(len(each.corrections) for each in solutions)),
-            "; ".join(f"{each.problem.id}: {' '.join(notes)}" for each in solutions if (notes := notes_of(each))),
+            "; ".join(notes),
             str(sum(each.grade.unread for each in solutions)),
             *cells,
         ])  # fmt: skip

@@ -23,7 +23,7 @@ from prism.latex import solution_text
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.feedback.corrections import Correction, other_reference_fault
-from prism.reports.feedback.submissions import Submission
+from prism.reports.feedback.submissions import Submission, UnreadFile
 from prism.runs.bulk import Options, grade_rollout
 from prism.runs.rollouts import Rollout
 
@@ -113,6 +113,7 @@ class ClassMarks:
         solutions: by student and problem; who has not handed in has none.
         scoring: what the marks pay.
         fulls: points of each problem by id, in hundredths, whoever has handed it in.
+        unread: files of students that are not read, and need a person; their students need not be among `students`.
     """
 
     problems: Mapping[str, Problem]
@@ -120,6 +121,7 @@ class ClassMarks:
     solutions: Mapping[tuple[str, str], MarkedSolution]
     scoring: Scoring
     fulls: Mapping[str, int]
+    unread: tuple[UnreadFile, ...] = ()
 
     def of(self, student: str) -> tuple[MarkedSolution, ...]:
         """Return the solutions of a student, in the order of the problems."""
@@ -138,6 +140,7 @@ def mark_class(
     scoring: Scoring,
     *,
     points: Fraction | None = None,
+    unread: Sequence[UnreadFile] = (),
     corrections: Sequence[Correction] = (),
     corrections_file: Path | None = None,
     watched: Callable[[Sequence[Submission]], Iterable[Submission]] = iter,
@@ -149,6 +152,7 @@ def mark_class(
         submissions: at most one of each student to each problem.
         scoring: what is paid; its weights count in relation to each other.
         points: that each problem has in full; None for the sum of its nodes' points.
+        unread: files of the class that are not read.
         corrections: of a marker, as `read_corrections` returns them. corrections_file: for messages.
         watched: gives the submissions back one by one, for who shows how far it is.
 
@@ -169,7 +173,8 @@ def mark_class(
     if faults:
         raise DataFileError(str(corrections_file or "corrections"), tuple(faults))
     fulls = {name: rounded(_full_points(each, points) * HUNDREDTHS) for name, each in problems.items()}
-    return ClassMarks(problems, tuple(sorted({each.student for each in submissions})), solutions, scoring, fulls)
+    students = tuple(sorted({each.student for each in submissions}))
+    return ClassMarks(problems, students, solutions, scoring, fulls, tuple(unread))
 
 
 def mark_solution(

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from prism.errors import DataFileError, PrismError
-from prism.inputs import decode, parse_json, read_bytes, shown
+from prism.inputs import decode, near_file, parse_json, read_bytes, shown
 from prism.latex import Solution, solution_text
 from prism.problem.schema import Problem
+from prism.runs.input_files import TABLES, TEXTS, InputFile, InputKind, format_ending, why_unread
 from prism.runs.rollouts import Rollout, read, scan
 
 _MAX_TEXT = 1 << 28  # bytes of a file, of which far fewer are read as a solution
-_RECORDS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
-_TEXTS = (".md", ".tex", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,32 @@ class Submission:
     solution: Solution
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file of a student that is not read, and needs a person; the problem is empty where its place names none."""
+
+    problem_id: str
+    student: str
+    file: InputFile
+
+    @property
+    def note(self) -> str:
+        """Return in a sentence what it is and that a person has to read it."""
+        return f"{self.file.place} {self.file.reason}: a person has to read it."
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """All that a class has handed in: solutions, files that are not read, and files that are nobody's work."""
+
+    submissions: tuple[Submission, ...]
+    unread: tuple[UnreadFile, ...] = ()
+    passed_over: tuple[InputFile, ...] = ()
+
+
 def read_submissions(
     problems: Mapping[str, Problem], sources: Sequence[Path], mapping: Mapping[str, str] | None = None
-) -> tuple[Submission, ...]:
+) -> HandedIn:
     """Read the solutions of a class, in the order of their students' names, then of the problems.
 
     Args:
@@ -44,20 +66,32 @@ def read_submissions(
     Errors:
         DataFileError: all faults of the files at once; two solutions of a student to one problem.
     """
-    if len(sources) == 1 and (sources[0].is_dir() or _ending(sources[0]) in _RECORDS):
-        found = _from_records(problems, sources[0], mapping or {})
+    if len(sources) == 1 and (sources[0].is_dir() or format_ending(sources[0]) in TABLES):
+        found, left_out = _from_records(problems, sources[0], mapping or {})
     else:
-        found = _from_files(problems, sources)
+        found, left_out = _from_files(problems, sources)
     order = {problem_id: place for place, problem_id in enumerate(problems)}
-    return tuple(sorted(found, key=lambda each: (each.student, order[each.problem_id])))
+    unread = [_unread_file(file, problems) for file in left_out if file.kind is InputKind.UNREAD]
+    return HandedIn(
+        tuple(sorted(found, key=lambda each: (each.student, order[each.problem_id]))),
+        tuple(sorted(unread, key=lambda each: (each.student, each.file.place))),
+        tuple(file for file in left_out if file.kind is InputKind.HIDDEN),
+    )
 
 
-def _ending(path: Path) -> str:
-    """Return the ending of a file without `.gz`."""
-    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+def _unread_file(file: InputFile, problems: Mapping[str, Problem]) -> UnreadFile:
+    """Return whose a file is that is not read, by its place: `PROBLEM/STUDENT.pdf`, `STUDENT.pdf`."""
+    place = PurePosixPath(file.place)
+    parent = place.parent.as_posix()
+    problem_id = parent if parent in problems else next(iter(problems)) if len(problems) == 1 else ""
+    is_named_itself = file.place == str(file.path)
+    student = place.stem if is_named_itself else place.with_suffix("").as_posix().removeprefix(f"{problem_id}/")
+    return UnreadFile(problem_id, student, file)
 
 
-def _from_records(problems: Mapping[str, Problem], source: Path, mapping: Mapping[str, str]) -> list[Submission]:
+def _from_records(
+    problems: Mapping[str, Problem], source: Path, mapping: Mapping[str, str]
+) -> tuple[list[Submission], Sequence[InputFile]]:
     """Read the solutions in a folder or a file of records."""
     scanned = scan(source, problems, mapping=mapping)
     is_folder = source.is_dir()
@@ -66,18 +100,20 @@ def _from_records(problems: Mapping[str, Problem], source: Path, mapping: Mappin
         for each in read(source, scanned.fields, problems)
     ]
     _refuse_twice(str(source), found)
-    return found
+    return found, scanned.left_out
 
 
 def _student_name(rollout: Rollout, *, is_file: bool) -> str:
     """Return the student of a solution: its sample id, of a text in a folder its path below the problem, no ending."""
     path = PurePosixPath(rollout.sample_id)
-    if not is_file or path.suffix not in _TEXTS:
+    if not is_file or path.suffix not in TEXTS:
         return rollout.sample_id
     return path.with_suffix("").as_posix().removeprefix(f"{rollout.problem_id}/")
 
 
-def _from_files(problems: Mapping[str, Problem], sources: Sequence[Path]) -> list[Submission]:
+def _from_files(
+    problems: Mapping[str, Problem], sources: Sequence[Path]
+) -> tuple[list[Submission], Sequence[InputFile]]:
     """Read files that hold the solution of a student each, to the only problem."""
     if len(problems) > 1:
         why = (
@@ -87,28 +123,41 @@ def _from_files(problems: Mapping[str, Problem], sources: Sequence[Path]) -> lis
         raise DataFileError(str(sources[0]), (why,))
     problem_id = next(iter(problems))
     found: list[Submission] = []
+    left_out: list[InputFile] = []
     faults: list[str] = []
     for path in sources:
+        if fault := _misuse(path):
+            faults.append(f"{path}: {fault}")
+            continue
         try:
             found.append(Submission(problem_id, path.stem, _read_solution(path)))
         except PrismError as error:
-            faults.append(f"{path}: {error}")
+            left_out.append(InputFile(path, str(path), InputKind.UNREAD, str(error)))
+    if not (found or faults):
+        faults = [f"{file.place}: {file.reason}" for file in left_out]
     if faults:
         raise DataFileError("solutions", tuple(faults))
     _refuse_twice("solutions", found)
-    return found
+    return found, left_out
+
+
+def _misuse(path: Path) -> str:
+    """Return why a name is that of no student's file: a folder, a file of records, or nothing; empty if it is."""
+    if path.is_dir():
+        return "is a folder; give one folder alone, or files"
+    if path.suffix in TABLES and path.suffix != ".json":
+        return "is a file of records; give it alone"
+    return "" if path.exists() else f"cannot be read: No such file or directory{near_file(path)}"
 
 
 def _read_solution(path: Path) -> Solution:
     """Read a text, or from a .json file a text, chat messages or steps.
 
     Errors:
-        PrismError: a folder; a file that cannot be read; JSON that holds no solution.
+        PrismError: another kind of file; one that cannot be read; JSON that holds no solution.
     """
-    if path.is_dir():
-        raise PrismError("is a folder; give one folder alone, or files")
-    if path.suffix in _RECORDS and path.suffix != ".json":
-        raise PrismError("is a file of records; give it alone")
+    if why := why_unread(path):
+        raise PrismError(why)
     text = decode(read_bytes(path, _MAX_TEXT))
     if path.suffix != ".json":
         return text

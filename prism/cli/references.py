@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +44,7 @@ def require_gradable(
     from prism.problem.collection import list_problems
 
     try:
-        with spinner("checking the references"):
+        with spinner("checking the references") if len(problems) > 1 else nullcontext():
             found = _unmatchable_by_id(problems, workers)
         if not found:
             return
@@ -66,21 +67,34 @@ def _unmatchable_by_id(
     Errors:
         DataFileError: problems that cannot be loaded, with all their faults.
     """
-    from prism.authoring.graded_copies import find_unmatchable, find_unmatchable_of
+    from prism.authoring.graded_copies import find_unmatchable
     from prism.problem.collection import check_problems
     from prism.problem.schema import load_problem
-    from prism.runs.rollouts import Rollout
-    from prism.runs.workers import Killed, Task, UnusableProblem, run_in_workers
 
     try:
-        if len(problems) <= _FEW or not workers:
-            found = {name: find_unmatchable(load_problem(one)) for name, one in problems.items()}
+        if workers and len(problems) > _FEW:
+            found = _found_by_workers(problems, workers)
         else:
-            tasks = (Task(k, Rollout(name, "", ""), one) for k, (name, one) in enumerate(problems.items()))
-            done = run_in_workers(tasks, find_unmatchable_of, workers=workers, training=False)
-            by_id = {one.task.rollout.problem_id: one.result for one in done if not isinstance(one.result, Killed)}
-            found = {name: by_id[name] for name in problems if name in by_id}
-    except (UnusableProblem, prism.DataFileError):
+            found = {name: find_unmatchable(load_problem(one)) for name, one in problems.items()}
+    except prism.PrismError:
         check_problems(problems.values())
         raise  # it can be loaded, and costs too much to be graded with
     return {name: findings for name, findings in found.items() if findings}
+
+
+def _found_by_workers(
+    problems: Mapping[str, Problem | PlainProblem], workers: int
+) -> dict[str, tuple[LintFinding, ...]]:
+    """Map the ids of problems, in their order, to what worker processes find, which make them ready for the run too.
+
+    Errors:
+        PrismError: a problem that cannot be loaded or prepared; workers that do not start.
+    """
+    from prism.authoring.graded_copies import find_unmatchable_of
+    from prism.runs.rollouts import Rollout
+    from prism.runs.workers import Killed, Task, run_in_workers
+
+    tasks = (Task(k, Rollout(name, "", ""), one) for k, (name, one) in enumerate(problems.items()))
+    done = run_in_workers(tasks, find_unmatchable_of, workers=workers, training=False)
+    found = {one.task.rollout.problem_id: one.result for one in done if not isinstance(one.result, Killed)}
+    return {name: found[name] for name in problems if name in found}

@@ -16,13 +16,15 @@ from prism.equivalence.matching import agree_without_givens
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import statements_of
 from prism.latex import LocatedFormula
+from prism.latex.word_lists import any_word
 from prism.physics.context import Context
 
 _LONGEST = 40  # characters between a claim and its condition
 _BESIDE = re.compile(
-    r"(?:[\s,;:$(\[\\{}~&∧⇔]|quad|displaystyle|begin|end|cases|aligned"
+    r"(?:[\s,;:$(\[\\{}~&∧⇔]|quad|displaystyle|text|mathrm|begin|end|cases|aligned"
     r"|(?:land|wedge|iff|Leftrightarrow|Longleftrightarrow)(?![A-Za-z]))*"
-    r"(?P<words>(?:but )?(?:only )?(?:for|if|when|with|where|and|as|provided|given|assuming|at)?(?: that)?)[\s$(\\:{]*"
+    r"(?P<words>(?:but )?(?:only )?(?:for|if|when|with|where|and|as|provided|given|assuming|at"
+    rf"|{any_word('conditions', without='english')}|{any_word('connectives')})?(?: that)?)[\s$(\\:{{}}]*"
 )
 _ENDS = re.compile(r"[\s$)\]}\\,]*(?:[.;\n]|\Z)")  # of the clause behind a condition
 

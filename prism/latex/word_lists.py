@@ -14,8 +14,8 @@ from prism.errors import DataFileError
 from prism.resources import resource
 
 FOLDER = "vocabulary/words"
-_FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
-KINDS = frozenset(("alternatives", "looser", "denials", "conditions", "conditionals", "ranges"))
+FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
+KINDS = frozenset(("alternatives", "looser", "denials", "conditions", "conditionals", "ranges", "connectives"))
 
 
 @cache
@@ -35,7 +35,7 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
     Errors:
         DataFileError: naming all faults.
 
-    >>> kinds = "looser = []\ndenials = []\nconditions = []\nconditionals = []\nranges = []"
+    >>> kinds = "looser = []\ndenials = []\nconditions = []\nconditionals = []\nranges = []\nconnectives = []"
     >>> read_word_list(f'alternatives = ["or"]\n{kinds}', file="english.toml")["alternatives"]
     ('or',)
     """
@@ -75,6 +75,6 @@ def any_word(kind: str, *, without: str = "") -> str:
     """
     ordered = sorted(all_words(kind, without=without), key=lambda word: (-len(word), word))
     spelled = {word: re.escape(word).replace(r"\ ", r"\s+").replace("'", "['’]") for word in ordered}
-    parted = "|".join(pattern for word, pattern in spelled.items() if max(word) < _FIRST_UNPARTED)
-    unparted = "|".join(pattern for word, pattern in spelled.items() if max(word) >= _FIRST_UNPARTED)
+    parted = "|".join(pattern for word, pattern in spelled.items() if max(word) < FIRST_UNPARTED)
+    unparted = "|".join(pattern for word, pattern in spelled.items() if max(word) >= FIRST_UNPARTED)
     return rf"(?:(?<![^\W\d_])(?:{parted})(?:(?<=\.)|(?![^\W\d_]))|{unparted})"

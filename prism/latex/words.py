@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from prism.latex.word_lists import FIRST_UNPARTED, all_words
 from prism.resources import resource
 
 
@@ -33,6 +34,10 @@ CONNECTIVES = word_set(
 # In mathematics, without `\\text`, only words that no product of symbols spells: `v = at` is one.
 ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
+_ELSEWHERE = frozenset(  # how words in a formula begin that join it to the next one, in other languages
+    text.split()[0] for kind in ("connectives", "conditions", "alternatives") for text in all_words(kind, without="english")
+) - word_set("per o si se con en")
+_UNPARTED = tuple(word for word in _ELSEWHERE if max(word) >= FIRST_UNPARTED)
 _QUALIFIERS = word_set(
     "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
     " any all always yes no above below"
@@ -158,6 +163,8 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
         return "other"
     lower = [word.strip("(),;").lower() for word in words]
     if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
+        return "prose"
+    if lower[0] in _ELSEWHERE or (max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)):
         return "prose"
     if len(words) == 1:
         return "prose" if lower[0] in _QUALIFIERS and before != "relation" else "other"

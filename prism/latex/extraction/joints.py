@@ -51,7 +51,7 @@ _WE_HAVE = r"(?: (?:that|then|we (?:get|have|find|obtain)|it is))*,?"
 _HOLDS = "(?:holds?|applies|is (?:true|valid|right|correct))"
 _CONDITIONS = (
     r"(?:only )?(?:if|when|where)|iff|if and only if|whenever|(?:would )?requires?|(?:provided|given)(?: that)?"
-    r"|assuming|as long as|with|for|because|since|as|is equivalent to"
+    rf"|assuming|as long as|with|for|because|since|as|is equivalent to|{any_word('conditions', without='english')}"
 )
 _CONSEQUENCES = (
     r"so|hence|thus|therefore|then|consequently|whence|it follows|(?:we|one|you) (?:gets?|finds?|obtains?|have|has)"
@@ -65,7 +65,7 @@ _SORTS = tuple(
         (Joint.CONDITION, rf",? ?(?:{_HOLDS} )?(?:{_CONDITIONS}){_WE_HAVE}"),
         (Joint.UNLESS, r",? ?unless"),
         (Joint.SO, rf"[,.;:]?(?: and| but)? ?(?:{_CONSEQUENCES}){_WE_HAVE}|:"),
-        (Joint.AND, r",|,? ?and|\\land|\\wedge|∧|"),
+        (Joint.AND, rf",|,? ?(?:and|{any_word('connectives')})|\\land|\\wedge|∧|"),
     )
 )
 _OR = re.compile(

@@ -89,7 +89,7 @@ _BELOW = re.compile(  # between a formula without delimiters and a row below it 
 _ADJACENT = re.compile(rf"[\s(]{{0,{MAX_GAP}}}")  # between `$m$` and `($= 5$ kg)`; no words: the second continues
 _POWER_OF_TEN = r"10\s*\^\s*(?:\{\s*[-+−]?\s*\d+\s*\}|\d)"
 _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, and keep a match short
-    rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
+    rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:\{{,\}}\d{{1,9}}|(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
     rf"(?:\s*(?:\\times|\\cdot|×|·)\s*{_POWER_OF_TEN})?|{_POWER_OF_TEN})"
 )
 _LONE_SCRIPT = re.compile(  # typography: `m$^3$`, `CO$_2$`

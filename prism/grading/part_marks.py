@@ -42,7 +42,8 @@ def _joined_letters(page: Page, labels: Sequence[Label], at: int) -> tuple[tuple
     while at + count < len(labels):
         last, label = labels[at + count - 1], labels[at + count]
         joint = _JOINT.fullmatch(page.plain, last.right, label.left)
-        if joint is None or label.letter <= last.letter or label.form == "dot":
+        is_dotted = label.form == "dot" and not labels[at].noun  # `Parts b and c.` ends in a full stop
+        if joint is None or label.letter <= last.letter or is_dotted:
             break
         letters += range(last.letter + 1, label.letter) if joint["range"] else ()
         letters.append(label.letter)

@@ -184,7 +184,8 @@ def _is_rival(
         is_other = any(symbol(name) not in defined for name in own)
     else:
         is_other = any(symbols_of(wanted) < symbols_of(f) for wanted in node.formulas)
-        is_other = is_other or (bool(own) and is_solved_for_symbol(node))
+        is_bound = any(wanted.kind == "inequality" for wanted in node.formulas)  # `n = 2 + \epsilon` may be within it
+        is_other = not is_bound and (is_other or (bool(own) and is_solved_for_symbol(node)))
     return (
         is_other
         and assertion.stance in (Stance.NEUTRAL, Stance.UNKNOWN)

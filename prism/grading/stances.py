@@ -386,6 +386,8 @@ def _contradicts(
         return False
     if symbols_of(stated) == symbols_of(wanted):
         return True
+    if wanted.kind == "inequality" and stated.kind == "equation":
+        return False  # a value within the bound, `n = 2 + \epsilon` beside `n < 3`, is a case of it
     # a formula by other givens contradicts nothing; a number is the value of all of them
     uses_givens = node.is_number or claimed_number(stated, task.context) or closed_form_number(stated)
     context = task.context if uses_givens else task.context_without_givens

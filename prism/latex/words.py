@@ -34,8 +34,9 @@ CONNECTIVES = word_set(
 # In mathematics, without `\\text`, only words that no product of symbols spells: `v = at` is one.
 ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
+_JOINING_KINDS = ("connectives", "conditions", "alternatives")
 _ELSEWHERE = frozenset(  # how words in a formula begin that join it to the next one, in other languages
-    text.split()[0] for kind in ("connectives", "conditions", "alternatives") for text in all_words(kind, without="english")
+    text.split()[0] for kind in _JOINING_KINDS for text in all_words(kind, without="english")
 ) - word_set("per o si se con en")
 _UNPARTED = tuple(word for word in _ELSEWHERE if max(word) >= FIRST_UNPARTED)
 _QUALIFIERS = word_set(

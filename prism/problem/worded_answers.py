@@ -538,10 +538,11 @@ _THEREFORE = re.compile(
     re.IGNORECASE,
 )
 # A sentence contrary to fact, `Below 7.00 rad/s it would be stable`, says nothing of the case that was asked.
+_NO_TURN = r"(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*"
 _CONTRARY = re.compile(
-    r"\W*(?:(?:with|at|for|below|above|under)\b(?!\s+th(?:is|at|ese|ose)\b)(?=[^;:!?]*?[\d$\\][^;:!?]*?\bwould\b)|without\b"
-    r"|(?:if\b[^;:!?]*?\b)?(?:were|had)\b)(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*?"
-    r"\bwould\b(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*",
+    r"\W*(?:(?:with|at|for|below|above|under)\b(?!\s+th(?:is|at|ese|ose)\b)(?=[^;:!?]*?[\d$\\][^;:!?]*?\bwould\b)"
+    r"|without\b|to (?:make|be|become|keep|get|render)\b|(?:if\b[^;:!?]*?\b)?(?:were|had)\b)"
+    rf"{_NO_TURN}?\bwould\b{_NO_TURN}",
     re.IGNORECASE,
 )
 # `One might expect that it decreases, but` is no hedge of what stands behind it.

@@ -190,6 +190,8 @@ def _number_at(shown: str, start: int) -> tuple[str, int]:
     if number is None or not latex:
         return "", start
     unit, end = unit_after(shown, number.end())
+    if not unit and shown[end : end + 1] == "°":
+        unit, end = r"^\circ", end + 1
     return latex + unit, end
 
 

@@ -86,6 +86,16 @@ def _name_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: i
     return (latex, name.end()) if name and latex else None
 
 
+def _definition_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: int) -> tuple[str, int] | None:
+    r"""Return the equation `\Omega = 2\pi f` at an offset as LaTeX, and its end: a value beside it goes on with it."""
+    at = bisect_left(starts, start)
+    if at == len(starts) or starts[at] != start or blocks[at].kind != "inline":
+        return None
+    content = text[blocks[at].start : blocks[at].end].strip()
+    is_one = [sign[0] for sign in RELATED.finditer(content)] == ["="] and not LAYOUT.search(content)
+    return (content, blocks[at].outer_end) if is_one and not content.endswith("=") else None
+
+
 def _equation(
     text: str, blocks: Sequence[Block], starts: Sequence[int], name: tuple[int, str], start: int, end: int
 ) -> Iterator[Block]:
@@ -112,13 +122,16 @@ def _equation_of_row(text: str, blocks: Sequence[Block], starts: Sequence[int], 
     values: list[tuple[int, int]] = []
     for low, high in pairwise(edges):
         start = low + 1 + len(text[low + 1 : high]) - len(text[low + 1 : high].lstrip(" \t*_"))
-        name = _name_at(text, blocks, starts, start)
+        name = _name_at(text, blocks, starts, start) or _definition_at(text, blocks, starts, start)
         if name and _END_OF_CELL.match(text[name[1] : high]) and not names:
             names.append((start, name[0]))
         elif _DIGIT.search(text, start, high) or any(start <= each < high for each in _starts_in(starts, start, high)):
             values.append((start, high))
     if len(names) != 1 or len(values) != 1 or values[0][0] < names[0][0]:
         return None
+    below = text[row.end() + 1 : _line_end(text, row.end() + 1)]
+    if "|" in below and _RULE.fullmatch(below) and not _DIGIT.search(text, *values[0]):
+        return None  # the heads of two columns
     return next(_equation(text, blocks, starts, names[0], *values[0]), None)
 
 

@@ -6,6 +6,8 @@ Every reader adds to a `LoadReport` and goes on, so that an author is told all f
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +16,9 @@ from prism.problem.source import Table
 
 _MAX_UNKNOWN = 20  # unknown keys of a table that are told
 _MAX_SHOWN = 60  # characters of a value in a message
+MAX_ID = 200  # characters of an id: it stands in rows, in messages and in names of files
+_INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))  # categories of Unicode; two ids that look alike are one mistake
+_SLASH = re.compile(r"[/\\]")
 
 
 @dataclass(slots=True)
@@ -52,6 +57,36 @@ def read_text(table: Table, key: str, where: str, report: LoadReport, *, require
     if isinstance(value, str):
         return value
     _report_unfit(table, key, "is no text", where, report, required=required)
+    return ""
+
+
+def read_id(table: Table, key: str, where: str, report: LoadReport) -> str:
+    """Return the text by which others name a table; empty, with a fault, if it is missing or no id."""
+    text = read_text(table, key, where, report, required=True)
+    if fault := _id_fault(text):
+        report.faults.append(f"{field_name(where, key)}: {fault}")
+        return ""
+    return text
+
+
+def _id_fault(text: str) -> str:
+    r"""Return why a text is no id; empty if it is one, or empty.
+
+    An id has at most `MAX_ID` characters, all of them visible or blanks, and is no path out of a folder.
+
+    >>> _id_fault("../fall")
+    '"../fall" leads out of a folder; an id has no part `..` and begins with no slash'
+    """
+    if len(text) > MAX_ID:
+        return f"has {len(text)} characters; an id has at most {MAX_ID}"
+    unseen = next((character for character in text if unicodedata.category(character) in _INVISIBLE), "")
+    if unseen:
+        return (
+            f"holds the character U+{ord(unseen):04X}, which nobody sees; an id has letters, digits, signs and blanks"
+        )
+    parts = _SLASH.split(text)
+    if ".." in parts or (len(parts) > 1 and not parts[0]):
+        return f"{quoted_value(text)} leads out of a folder; an id has no part `..` and begins with no slash"
     return ""
 
 

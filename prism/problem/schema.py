@@ -44,6 +44,7 @@ from prism.problem.fields import (
     is_integer,
     quoted_value,
     read_flag,
+    read_id,
     read_indices,
     read_tables,
     read_text,
@@ -439,7 +440,7 @@ def _read_id(data: Table, report: LoadReport) -> str:
         report.faults.append("id: is empty")
     if is_integer(given) or ("id" not in data and is_answer_only(data)):
         return ANSWER if given is None else str(given)
-    return read_text(data, "id", "", report, required=True)
+    return read_id(data, "id", "", report)
 
 
 def _template_origin(given: object) -> TemplateOrigin | None:
@@ -518,7 +519,7 @@ def _read_subquestions(data: Table, report: LoadReport) -> tuple[Subquestion, ..
     shared = _read_answer(data, "", report)
     subquestions: list[Subquestion] = []
     for place, entry in read_tables(data, "subquestions", report):
-        letter = read_text(entry, "letter", f"subquestions, entry {place}", report, required=True)
+        letter = read_id(entry, "letter", f"subquestions, entry {place}", report)
         where = f"subquestion {letter or place}"
         warn_unknown(entry, _SUBQUESTION_KEYS, where, report)
         if letter and letter in [earlier.letter for earlier in subquestions]:

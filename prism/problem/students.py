@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, score
-from prism.problem.fields import LoadReport, quoted_value, read_flag, read_indices, read_tables, read_text, warn_unknown
+from prism.problem.fields import (
+    LoadReport,
+    quoted_value,
+    read_flag,
+    read_id,
+    read_indices,
+    read_tables,
+    read_text,
+    warn_unknown,
+)
 from prism.problem.source import Table
 
 _STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
@@ -70,7 +79,7 @@ def read_students(
     """
     students: list[Student] = []
     for place, entry in read_tables(data, "students", report):
-        name = read_text(entry, "name", f"students, entry {place}", report, required=True)
+        name = read_id(entry, "name", f"students, entry {place}", report)
         where = f"student {name or place}"
         warn_unknown(entry, _STUDENT_KEYS, where, report)
         if name and name in [earlier.name for earlier in students]:

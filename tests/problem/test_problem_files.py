@@ -352,6 +352,32 @@ def test_names_of_the_source_in_messages() -> None:
         load_problem('{"context": "", "dag": []}')
 
 
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("../fall", '"../fall" leads out of a folder; an id has no part `..` and begins with no slash'),
+        ("a\\..\\b", '"a\\\\..\\\\b" leads out of a folder; an id has no part `..` and begins with no slash'),
+        ("/etc/fall", '"/etc/fall" leads out of a folder; an id has no part `..` and begins with no slash'),
+        ("..", '".." leads out of a folder; an id has no part `..` and begins with no slash'),
+        ("a\nb", "holds the character U+000A, which nobody sees; an id has letters, digits, signs and blanks"),
+        ("a\x00", "holds the character U+0000, which nobody sees; an id has letters, digits, signs and blanks"),
+        ("a\u202eb", "holds the character U+202E, which nobody sees; an id has letters, digits, signs and blanks"),
+        ("x" * 10_000, "has 10000 characters; an id has at most 200"),
+    ],
+)
+def test_an_id_is_a_short_visible_text_that_stays_in_its_folder(name: str, fault: str) -> None:
+    """One rule for all by which others name something: the id, letters of parts, names of students."""
+    assert faults_of(minimal(id=name)) == (f"id: {fault}",)
+    assert [each.text for each in prism.lint(minimal(id=name))] == [fault]
+    assert faults_of(minimal(subquestions=[{"letter": name}])) == (f"subquestions, entry 1, letter: {fault}",)
+    assert faults_of(minimal(students=[{"name": name, "solution": ""}])) == (f"students, entry 1, name: {fault}",)
+
+
+@pytest.mark.parametrize("name", ["a/b 1..2", "phys (2) – Übung 3", "v1...2", "it's 5.1", "x" * 200])
+def test_an_id_may_have_blanks_signs_and_folders(name: str) -> None:
+    assert load_problem(minimal(id=name, subquestions=[{"letter": name}])).id == name
+
+
 def test_an_empty_id_and_wrong_flags_are_refused() -> None:
     assert faults_of(minimal(id="")) == ("id: is empty",)
     assert faults_of(minimal(id=True)) == ("id: true is no text",)

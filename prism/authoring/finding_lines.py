@@ -22,6 +22,8 @@ _HEADER = re.compile(r"\s*\[{1,2}([^\[\],=]+)\]{1,2}\s*\Z")
 _NUMBERED = re.compile(r"([^,]+), entry (\d+)(?:, |\Z)")
 _PARSER = re.compile(r"\bline (\d+),? column \d+")  # as the readers of TOML and JSON say it
 _ALTERNATIVE = "alternative "  # begins the entry of a finding about one
+_BLANK = re.compile(r"\s")  # a key with one stands between quotation marks: where it begins is not tried at each blank
+_LONGEST = 200  # characters of a key or value that is looked for, at each place where it may begin
 _NO_FILE = "is not "  # begins the name of a finding about a file that is no TOML, or no JSON
 
 
@@ -108,13 +110,18 @@ def _outside_alternatives(lines: list[str]) -> list[str]:
 
 def _line_of_value(lines: list[str], key: str, value: str) -> int | None:
     """Return the position of the first line that says `key = value` in TOML or JSON, or None."""
-    says = re.compile(rf'(?:^|[{{,\s])"?{key}"?\s*[:=]\s*(["\']?){re.escape(value)}\1\s*(?:$|[,}}#])')
+    if len(value) > _LONGEST:
+        return None
+    says = re.compile(rf'(?:^|[{{,\s])"?{key}"?\s*+[:=]\s*+(["\']?){re.escape(value)}\1\s*+(?:$|[,}}#])')
     return next((at for at, line in enumerate(lines) if says.search(line)), None)
 
 
 def _line_of_key(lines: list[str], key: str, start: int, end: int) -> int | None:
     """Return the position of the first line from `start` to `end` that sets a key, or None."""
-    says = re.compile(rf"(?:^|[{{,\s])[\"']?{re.escape(key)}[\"']?\s*[:=]")
+    if len(key) > _LONGEST:
+        return None
+    quote = "[\"']" if _BLANK.search(key) else "[\"']?"
+    says = re.compile(rf"(?:^|[{{,\s]){quote}{re.escape(key)}{quote}\s*+[:=]")
     return next((at for at in range(start, end) if says.search(lines[at])), None)
 
 

@@ -192,6 +192,22 @@ def test_a_finding_is_found_in_its_file(entry: str, field: str, text: str, line:
     assert find_line(plain_lines(text), entry, field, "it stands twice (at line 7, column 4)") == line
 
 
+@pytest.mark.parametrize(("entry", "field", "line"), [
+    ("", "\t", "\t"), ("", " " * 60, " "), ("student  ", "name", "name = "), ("student a", "name", "name = "),
+    ("symbols", "x", "x"), ("", "," * 60, ","), ("student a", "name", "name = 'a' "), ("", "x" * 10**6, "x"),
+])  # fmt: skip
+def test_looking_for_a_line_takes_a_time_that_grows_as_the_file_does(entry: str, field: str, line: str) -> None:
+    """Within a line of a million blanks a search that begins anew at each of them would take hours."""
+    for end in ("", "x", "\n"):
+        assert find_line(plain_lines(line * 4 + line[-1] * 1_000_000 + end), entry, field, "") in (None, 1)
+
+
+def test_keys_with_blanks_and_without_are_found() -> None:
+    for key, line in (("a b", "'a b' = 1"), ("a b", '{"a b" : 1}'), ("ab", "ab = 1"), ("ab", "{c = 1, 'ab' = 2}")):
+        assert find_line(["id = 1", line], "", key, "") == 2
+        assert find_line(["id = 1", line.replace("b", "bb")], "", key, "") is None
+
+
 def test_lint_says_the_lines_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(PROBLEM, encoding="utf-8")

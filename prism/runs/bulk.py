@@ -454,29 +454,44 @@ class Shards:
                 the lock.
         """
         shutil.rmtree(self._finished, ignore_errors=True)
-        if self._folder.exists() and not (resume or force):
-            raise PrismError(
-                f"{self._out}: an interrupted run left {self._folder.name}: --resume goes on with it, --force begins"
-                " anew"
-            )
         if self.is_finished() and not force:
             raise PrismError(
                 f"{self._out}: is there already, and whole; --force writes over it, --resume takes over a run of the"
                 " same input, or name another"
             )
+        was_left = self._folder.exists()
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = self._folder / "lock"
-        _set_aside_damaged(lock)
-        self._lock = lock.open("ab")
-        if not _try_lock(self._lock):
-            self._lock.close()
-            raise PrismError(f"{self._out}: another run is writing it")
+        self._take_lock()
+        if was_left and not (resume or force):
+            self.close()
+            raise PrismError(
+                f"{self._out}: an interrupted run left {self._folder.name}: --resume goes on with it, --force begins"
+                " anew"
+            )
         for path in self._folder.glob("*.rows") if force else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         for path in (self._folder / "whole", *self._folder.glob("*.rows")):
             _set_aside_damaged(path)
         for path in self._folder.glob("*.rows"):
             _end_last_line(path)
+
+    def _take_lock(self) -> None:
+        """Lock the folder for this process, and leave its number in the lock for who comes second.
+
+        Errors:
+            PrismError: another run holds the lock.
+        """
+        path = self._folder / "lock"
+        _set_aside_damaged(path)
+        self._lock = path.open("ab")
+        if not _try_lock(self._lock):
+            self.close()
+            holder = path.read_text("ascii", "replace").strip()
+            told = f"another run (process {holder})" if holder.isdigit() else "another run"  # just begun
+            raise PrismError(f"{self._out}: {told} is writing it; let it end, or name another output")
+        self._lock.truncate(0)
+        self._lock.write(b"%d\n" % os.getpid())
+        self._lock.flush()
 
     def keys(self, at: int) -> dict[int, str]:
         """Return the key of each ordinal with a row in shard `at`, without killed rollouts, so that they run again."""

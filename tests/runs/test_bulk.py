@@ -344,12 +344,19 @@ def test_run_takes_force_as_other_commands_and_not_with_resume(files):
 
 def test_two_runs_do_not_write_one_output(files, monkeypatch):
     def grade(problem, solution, **options):
-        with pytest.raises(PrismError, match="another run is writing it"):
-            _ran(files, "out.jsonl", resume=True)
+        for resume in (True, False):  # never to remove the folder of the first, or to resume it
+            with pytest.raises(PrismError) as caught:
+                _ran(files, "out.jsonl", resume=resume)
+            told = f"another run (process {os.getpid()}) is writing it; let it end, or name another output"
+            assert str(caught.value) == f"{files / 'out.jsonl'}: {told}"
         raise _Killed
 
     monkeypatch.setattr("prism.runs.bulk.grade", grade)
     with pytest.raises(_Killed):
+        _ran(files, "out.jsonl")
+    with pytest.raises(
+        PrismError, match=r"an interrupted run left out\.jsonl\.parts: resume it, or remove that folder"
+    ):
         _ran(files, "out.jsonl")
 
 

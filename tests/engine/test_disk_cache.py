@@ -19,7 +19,7 @@ from prism.resources import tell_once
 pytestmark = [pytest.mark.compiled, pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX's")]
 
 
-COMPILING = "prism: the kernels are compiled now, which happens once, in about 15 seconds"
+COMPILING = "prism: the numerical kernels are compiled now, once for this machine, in about 20 seconds"
 
 
 @pytest.fixture

@@ -49,8 +49,8 @@ def kernels_on_disk() -> Iterator[Path | None]:
     folder = kept_kernels()
     if folder is None:
         folder = _new_folder(home)
-        how_often = "which happens once" if folder else "in each process, as no folder can keep them"
-        tell_once(f"prism: the kernels are compiled now, {how_often}, in about 15 seconds")
+        how_often = "once for this machine" if folder else "in each process, as no folder can keep them"
+        tell_once(f"prism: the numerical kernels are compiled now, {how_often}, in about 20 seconds")
     try:
         with numba_keeping_in(folder):
             yield folder

@@ -21,7 +21,7 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades docs wheel-check clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades docs wheel-check versions clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
@@ -33,6 +33,7 @@ help:
 	@echo 'make docs      the site of the documentation, into site/, without a network'
 	@echo 'make same-grades  score rows and reports beside those of a base commit, byte for byte'
 	@echo 'make wheel-check  build the wheel, and try it in an empty folder'
+	@echo 'make versions  a choice of tests with the lowest and newest dependencies, by each Python that is here'
 	@echo 'make clean     remove what the other targets made'
 
 # --- environments -------------------------------------------------------------------------------------------
@@ -162,6 +163,11 @@ evidence-slice: .venv/.dev
 # In environments of its own, so that nothing of the checkout helps.
 wheel-check:
 	@PYTHON='$(PYTHON)' .ci/wheel
+
+# `make versions PYTHON=python3.13 DEPENDENCIES=lowest`: only so; else all that are here.
+WITH := $(if $(filter command%,$(origin PYTHON)),$(PYTHON))
+versions:
+	@PYTHON='$(WITH)' DEPENDENCIES='$(DEPENDENCIES)' .ci/versions
 
 clean:
 	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build site

@@ -67,12 +67,15 @@ def progress_bar(n: int, doing: str) -> Iterator[Callable[[int], None]]:
         n: steps in all.
         doing: what is done, in a word before the bar.
     """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(doing, total=n)
         yield lambda more: bar.advance(task, more)
 
@@ -88,12 +91,15 @@ def with_progress(items: Sequence[T], doing: str) -> Iterator[T]:
 @contextmanager
 def spinner(doing: str) -> Iterator[None]:
     """A moving mark and the seconds so far on standard error, if that is a terminal, where no steps can be counted."""
+    if not sys.stderr.isatty():
+        yield
+        return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn(doing), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         bar.add_task(doing, total=None)
         yield
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prism.physics.context import Context
     from prism.problem.prompts import Prompt
     from prism.runs.bulk import Summary
+    from prism.runs.machine_speed import MachineSpeed
     from prism.runs.rollouts import Scanned
 
 T = TypeVar("T")
@@ -238,6 +239,29 @@ def print_tables(*parts: RenderableType) -> None:
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def print_speed(measured: MachineSpeed) -> None:
+    """Print what a machine does: a line on the machine and its kernels, and seconds by the number of workers."""
+    from rich.table import Table
+
+    told = measured.to_dict()
+    kernels = "interpreted"
+    if measured.compiling is not None:
+        kernels = f"compiled now, in {measured.compiling:.1f} s"
+    elif measured.loading is not None:
+        kernels = f"compiled before, loaded in {measured.loading:.1f} s"
+    machine = f"{told['system']} {told['machine']}, {count_of(told['processors'], 'processor')}"
+    about = f"prism-dag {told['version']}, Python {told['python']}, {machine}; kernels {kernels}"
+    title = f"Seconds for {told['rollouts']:,} rollouts, and how many are a second"
+    table = Table(title=title, title_justify="left")
+    for name in ("workers", "answers only", f"in groups of {told['group']}", "whole", f"in groups of {told['group']}",
+                 "memory of a worker"):  # fmt: skip
+        table.add_column(name, justify="right")
+    for row in measured.rows:
+        paces = [f"{pace.seconds:,.0f} s ({pace.per_second:,.1f})" for pace in row.paces.values()]
+        table.add_row(str(row.workers), *paces, f"{row.megabytes:,.0f} MB")
+    print_tables(about, table)
 
 
 def print_verdict(verdict: Verdict, *, detail_of: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Commands on many solutions: `run`, `verify-determinism`, `serve`, `warm`."""
+"""Commands on many solutions: `run`, `bench`, `verify-determinism`, `serve`, `warm`."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from prism.cli.options import (
 from prism.cli.output import (
     describe_run,
     print_json,
+    print_speed,
     progress_bar,
     spinner,
     tell_pace,
@@ -142,6 +143,26 @@ def run(
         raise typer.Exit(NOTHING_GRADED)
     if summary.n_incident > max_incidents:
         raise typer.Exit(INCIDENTS)
+
+
+@app.command()
+def bench(
+    seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
+    workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
+    from prism.runs.machine_speed import measure_machine
+
+    try:
+        with spinner("measuring"):
+            measured = measure_machine(workers=workers, seconds=seconds)
+    except prism.PrismError as error:
+        fail(str(error))
+    if as_json:
+        print_json(measured.to_dict())
+    else:
+        print_speed(measured)
 
 
 @app.command("verify-determinism")

@@ -49,10 +49,7 @@ def added_condition(
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):
-        beside = [
-            each.formula for each in stated if written.kind != "chain" or _UNEQUAL.issuperset(each.formula.relations)
-        ]
-        return next((f for f in beside if _is_absurd(_with_right_sides(f, required))), None)
+        return next((f for f in (each.formula for each in stated) if _is_absurd(f, written, required)), None)
     live = frozenset[str]().union(*(symbols_of(each.formula) for each in required))
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
@@ -134,12 +131,17 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law
 
 
-def _is_absurd(f: Formula) -> bool:
-    r"""Return True for a relation that holds in no case: `0.5 < 0.5`, `x \ne x`, `1 = 2` between literals."""
+def _is_absurd(f: Formula, written: Formula, required: Iterable[Statement]) -> bool:
+    r"""Return True for what holds in no case beside a number: `x \ne x`, `0.5 < x` for x = 0.5, `1 = 2`.
+
+    Links of a chain between numbers are another question, semantics C.1.
+    """
     if len(f.members) != 2 or len(f.relations) != 1:
         return False
-    is_one = f.members[0] == f.members[1]
-    return is_one if f.relations[0] in _UNEQUAL else f.relations[0] in _EXACT and _is_false(f)
+    if f.relations[0] in _UNEQUAL:
+        left, right = _with_right_sides(f, required).members
+        return left == right
+    return f.relations[0] in _EXACT and written.kind != "chain" and _is_false(f)
 
 
 def _puts_values_in(chain: Formula) -> bool:

@@ -494,15 +494,14 @@ def _judge_step(
     """Map each formula that supports an intermediate node, by its ordinal, to ONE_OF_MANY, or to None if it stands.
 
     ONE_OF_MANY if too many distinct contradicting statements follow it: LATEST + n_rivals that are solved for the
-    node's quantity, or LATEST_OF_CLASS + n_rivals in all; or as for `_is_one_of_many`. In a sweep, which says more
-    than LATEST_ON_SUBJECT + n_rivals other things of the quantity, one that follows is too many.
+    node's quantity, or LATEST_OF_CLASS + n_rivals in all; or as for `_is_one_of_many`. In a sweep, more than
+    LATEST_ON_SUBJECT + n_rivals other things of the quantity in a row, one that follows is too many.
 
     Args:
         broken: statements across a refuted link of their chain: they are listed all the same.
     """
     reasons: dict[int, WithheldReason | None] = {}
-    solved = [each for each in (*group, *broken) if each.stance == Stance.CONTRADICTS and each.is_solved]
-    is_sweep = _n_distinct_statements(solved) > LATEST_ON_SUBJECT + n_rivals
+    swept = _swept_places([*group, *broken], LATEST_ON_SUBJECT + n_rivals)
     for each in group:
         if each.stance != Stance.SUPPORTS:
             continue
@@ -513,7 +512,7 @@ def _judge_step(
         ]
         is_one_of_many = (
             _n_distinct_statements(other for other in contradicting if other.is_solved)
-            >= (1 if is_sweep else LATEST + n_rivals)
+            >= (1 if each.place[0] in swept else LATEST + n_rivals)
             or _n_distinct_statements(contradicting) >= LATEST_OF_CLASS + n_rivals
             or _is_one_of_many(each, group, n_rivals)
         )
@@ -521,6 +520,23 @@ def _judge_step(
         if place not in reasons or reasons[place] is not None:  # a formula stands if one of its statements does
             reasons[place] = WithheldReason.ONE_OF_MANY if is_one_of_many else None
     return reasons
+
+
+def _swept_places(assertions: Sequence[Assertion], most: int) -> frozenset[int]:
+    """Return the ordinals of the formulas that stand in a row with more than `most` others that contradict the node."""
+    by_place: dict[int, list[Assertion]] = {}
+    for each in assertions:
+        if each.is_solved and each.stance in (Stance.SUPPORTS, Stance.CONTRADICTS):
+            by_place.setdefault(each.place[0], []).append(each)
+    swept: set[int] = set()
+    run: list[int] = []
+    for place in (*sorted(by_place), None):
+        if run and (place is None or place > run[-1] + 1):
+            stated = [each for at in run for each in by_place[at] if each.stance == Stance.CONTRADICTS]
+            swept.update(run if _n_distinct_statements(stated) > most else ())
+            run = []
+        run += [] if place is None else [place]
+    return frozenset(swept)
 
 
 def _is_one_of_many(assertion: Assertion, group: Sequence[Assertion], n_rivals: int) -> bool:

@@ -15,6 +15,7 @@ from prism.cli.application import app
 from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
 from prism.cli.options import (
     BAD_FILE,
+    NO_NAMES,
     AsJson,
     Force,
     MacroFile,
@@ -25,6 +26,7 @@ from prism.cli.options import (
     is_text,
     load_problem_or_exit,
     make_folder,
+    names_option,
     parse_field_map,
     problem_file,
     read_macro_file,
@@ -321,11 +323,8 @@ def convert(
     ] = None,
     origin: FromDataset = "",
     mapping: Annotated[
-        str,
-        typer.Option(
-            "--map", metavar="NAME=FIELD,...", help="Fields of the rows: id, question, answer, solution, unit."
-        ),
-    ] = "",
+        list[str], names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit.")
+    ] = NO_NAMES,
     variant: Annotated[str, typer.Option(help="Of the data set's variants this one only.")] = "",
     language: Annotated[str, typer.Option(help="Of a data set in two languages this one only: en, zh.")] = "",
     as_draft: Annotated[bool, typer.Option("--draft", help="Draft a DAG where a row has a worked solution.")] = False,

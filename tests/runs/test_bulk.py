@@ -354,9 +354,7 @@ def test_two_runs_do_not_write_one_output(files, monkeypatch):
     monkeypatch.setattr("prism.runs.bulk.grade", grade)
     with pytest.raises(_Killed):
         _ran(files, "out.jsonl")
-    with pytest.raises(
-        PrismError, match=r"an interrupted run left out\.jsonl\.parts: resume it, or remove that folder"
-    ):
+    with pytest.raises(PrismError, match=r"an interrupted run left out\.jsonl\.parts: --resume goes on with it"):
         _ran(files, "out.jsonl")
 
 

@@ -20,6 +20,7 @@ CODES = {
     "unit": "a unit that the table lacks, or letters behind a number that are read as symbols",
     "given": "a node that the problem says itself",
     "guessable": "a node that can be guessed, and rests on nothing",
+    "law": "a node that a sheet of formulas may hold",
     "answers": "two final answers with one name",
     "unanswered": "parts and final answers that do not belong to each other",
     "form": "an answer of another form than its part asks for",

@@ -489,6 +489,18 @@ def _check_guessable(problem: Problem) -> Iterator[LintFinding]:
         if is_guessable(node) and not edges.prerequisites:
             text = "it is soon guessed, and rests on no node that would have to be earned first; let it depend on one"
             yield LintFinding("note", "guessable", f"node {node.index}", "dependency", text)
+        elif not edges.prerequisites and not node.is_final and _is_general_law(node, problem):
+            names = ", ".join(sorted(symbols_of(node.formula) - problem.context.declared))
+            text = f"a sheet of formulas may hold it: the problem does not name {names}; write it for this problem"
+            yield LintFinding("note", "law", f"node {node.index}", "formula", text)
+
+
+def _is_general_law(node: ProblemNode, problem: Problem) -> bool:
+    """Return True for a node of which at least half of the letters are none that the problem names: `F = ma`."""
+    if node.is_text or node.formula.kind != "equation":
+        return False
+    names = symbols_of(node.formula)
+    return len(names) > 1 and 2 * len(names - problem.context.declared) >= len(names)
 
 
 def _check_names(problem: Problem) -> Iterator[LintFinding]:

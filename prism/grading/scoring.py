@@ -33,6 +33,7 @@ PARTS = {
     "training": "closure without what the problem says itself; needs a problem prepared with training=True",
     "score_strict": "closure, had no name and no value been put in",
     "precision": "closure times the share of right formulas: wrong ones cost",
+    "worked": "closure, and 0 for a text with the flag formula_sheet, which recites laws and works nothing out",
     "follow_through": "closure, and nodes whose step goes on rightly from an earlier wrong one; no reward pays it",
 }
 """What a scoring may weigh, in words. Each is in [0, 1]."""
@@ -42,7 +43,7 @@ _FOR_PEOPLE = frozenset(("follow_through",))  # needs a diagnosis, and pays for 
 STATUSES = ("equivalent", "different", "withheld", "undecided", "unread")  # of formulas; mentions assert nothing
 
 SCALARS = {
-    **{name: sentence for name, sentence in PARTS.items() if name not in ("training", *_FOR_PEOPLE)},
+    **{name: sentence for name, sentence in PARTS.items() if name not in ("training", "worked", *_FOR_PEOPLE)},
     "matched": "share of nodes that a formula matches",
     "credited": "share of nodes that count, by closure too",
     "share_by_closure": "of the points earned, those of nodes that no formula matches",
@@ -56,7 +57,8 @@ SCALARS = {
     "bad_reference": "1 if the reference cannot be used",
     "bad_solution": "1 if what was given is no text, no chat and no list of steps",
 }
-"""Keys of `scalars`, in order, in words; without `training`, as few problems are prepared for it, and marks."""
+"""Keys of `scalars`, in order, in words; without `training`, as few problems are prepared for it, `worked`, which is
+`closure` and a flag, and marks."""
 
 _DIGITS = 6  # as of a score
 
@@ -158,6 +160,8 @@ def _part_of_grade(name: str, grade: Grade) -> float:
     """Return the value in [0, 1] of one part of PARTS, such as `final`, for a grade that has a score."""
     if name == "closure":
         return grade.score or 0.0
+    if name == "worked":
+        return 0.0 if "formula_sheet" in grade.flags else grade.score or 0.0
     if name == "score_strict":
         return grade.score_strict or 0.0
     if name == "precision":
@@ -271,6 +275,8 @@ def _credited_by(
     if name == "precision":
         n_right, n_counted = _right_formulas(grade)
         return closed, Fraction(n_right, n_counted) if n_counted else Fraction(1)
+    if name == "worked":
+        return closed, Fraction("formula_sheet" not in grade.flags)
     if name == "score_strict":
         return strictly_credited(prepared, grade.formulas), Fraction(1)
     policies = POLICIES if prepared.given is None else policies_with(prepared.given)

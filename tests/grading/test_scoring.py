@@ -50,8 +50,15 @@ def test_every_part_has_a_scoring_of_its_name(name: str) -> None:
     grade = graded("figure")
     found = score_by(scoring_of(name), grade)
     told = {"closure": grade.score, "score_strict": grade.score_strict, "precision": precision_score(grade)}
+    told["worked"] = grade.score
     assert found == {**grade.policies, **told}[name]
     assert score_by(scoring_of(name), graded("right")) == (0.833333 if name == "precision" else 1.0)
+
+
+def test_a_sheet_of_laws_has_worked_nothing_out() -> None:
+    sheet = replace(graded("figure"), flags=("formula_sheet",))
+    assert score_by(scoring_of("worked"), sheet) == 0.0
+    assert score_by(scoring_of("closure"), sheet) == graded("figure").score
 
 
 def test_a_mix_is_the_weighted_sum() -> None:

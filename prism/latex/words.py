@@ -35,10 +35,11 @@ CONNECTIVES = word_set(
 ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
 _JOINING_KINDS = ("connectives", "conditions", "alternatives")
-_ELSEWHERE = frozenset(  # how words in a formula begin that join it to the next one, in other languages
-    text.split()[0] for kind in _JOINING_KINDS for text in all_words(kind, without="english")
-) - word_set("per o si se con en")
-_UNPARTED = tuple(word for word in _ELSEWHERE if max(word) >= FIRST_UNPARTED)
+_ELSEWHERE = frozenset(  # texts in a formula that join it to the next one, in other languages, by their words
+    tuple(text.lower().split()) for kind in _JOINING_KINDS for text in all_words(kind, without="english")
+) - frozenset((word,) for word in word_set("per o si se con en"))
+_UNPARTED = tuple("".join(words) for words in _ELSEWHERE if max("".join(words)) >= FIRST_UNPARTED)
+_LONGEST_ELSEWHERE = max(map(len, _ELSEWHERE))
 _QUALIFIERS = word_set(
     "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
     " any all always yes no above below"
@@ -165,7 +166,8 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     lower = [word.strip("(),;").lower() for word in words]
     if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
         return "prose"
-    if lower[0] in _ELSEWHERE or (max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)):
+    begins = {tuple(lower[:count]) for count in range(1, _LONGEST_ELSEWHERE + 1)}
+    if not begins.isdisjoint(_ELSEWHERE) or (max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)):
         return "prose"
     if len(words) == 1:
         return "prose" if lower[0] in _QUALIFIERS and before != "relation" else "other"

@@ -10,6 +10,7 @@ the reference does not have, nor by what is not decided here: an order among sym
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symbols, symbols_of
 from prism.algebra.operators import OPS
@@ -46,6 +47,9 @@ def added_condition(
         spec: of the node.
         matches: compares two formulas.
     """
+    for pair, relation in zip(pairwise(written.members), written.relations, strict=False):
+        if relation in _UNEQUAL and pair[0] == pair[1]:
+            return formula(pair, (relation,))
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):

@@ -167,7 +167,8 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
         return "prose"
     begins = {tuple(lower[:count]) for count in range(1, _LONGEST_ELSEWHERE + 1)}
-    if not begins.isdisjoint(_ELSEWHERE) or (max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)):
+    is_unparted = max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)
+    if is_unparted or not begins.isdisjoint(_ELSEWHERE):
         return "prose"
     if len(words) == 1:
         return "prose" if lower[0] in _QUALIFIERS and before != "relation" else "other"

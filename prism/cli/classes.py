@@ -79,6 +79,7 @@ def feedback(
 ) -> None:
     """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""
     from prism.problem.collection import load_problems
+    from prism.reports.feedback.attention import concerns_of
     from prism.reports.feedback.corrections import read_corrections
     from prism.reports.feedback.marking import mark_class
     from prism.reports.feedback.submissions import read_submissions
@@ -91,11 +92,11 @@ def feedback(
     try:
         known = load_problems(problems, macros=read_macro_file(macros))
         handed_in = read_submissions(known, solutions, parse_field_map(mapping))
-        pages = _page_names(sorted({each.student for each in handed_in.submissions}))
+        words = read_corrections(corrections, known, handed_in.pairs(known)) if corrections else ()
+        students = {each.student for each in handed_in.submissions} | {each.student for each in words}
+        pages = _page_names(sorted(students))
         refuse_existing([out / name for name in (*_FILES, *pages.values())], force=force)
-        pairs = {(each.student, each.problem_id): None for each in handed_in.submissions}
         require_gradable(problems, known, allow_faults=allow_faults)
-        words = read_corrections(corrections, known, pairs) if corrections else ()
         if len(handed_in.submissions) >= _MANY:
             prism.warm()
         marks = mark_class(
@@ -105,7 +106,8 @@ def feedback(
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
     _write_files(out, marks, pages, title)
-    tell_left_out((*(each.file for each in handed_in.unread), *handed_in.passed_over))
+    is_open = {each.what for each in concerns_of(marks) if each.is_file and not each.decided_by}
+    tell_left_out((*(each.file for each in handed_in.unread if each.what in is_open), *handed_in.passed_over))
     if as_json:
         print_json(_as_json(marks, pages, handed_in.passed_over))
     else:
@@ -125,7 +127,7 @@ def _parse_class_scoring(given: list[str]) -> Scoring:
 
 def _exit_with_code(marks: ClassMarks, max_incidents: int) -> None:
     """Exit with code 5 if nothing has a score, with 4 after more failures of the grader than are put up with."""
-    grades = [each.grade for each in marks.solutions.values()]
+    grades = [each.grade for each in marks.solutions.values() if each.is_read]
     if not any(grade.score is not None for grade in grades):
         raise typer.Exit(NOTHING_GRADED)
     if sum(len(grade.incidents) for grade in grades) > max_incidents:
@@ -173,7 +175,6 @@ def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: 
 def _summary_line(out: Path, marks: ClassMarks) -> str:
     """Return one line about what was written: students, solutions, mean points, corrections, who needs a person."""
     from prism.reports.feedback.marking import HUNDREDTHS, points_text, rounded
-    from prism.reports.feedback.student_page import notes_of
 
     full = sum(marks.fulls.values())
     totals = [sum(each.earned for each in marks.of(student)) for student in marks.students]
@@ -183,52 +184,84 @@ def _summary_line(out: Path, marks: ClassMarks) -> str:
     changed = (
         f", of which {n_changed} {'changes' if n_changed == 1 else 'change'} the rule's verdict" if corrected else ""
     )
-    n_unsure = sum(bool(notes_of(each)) for each in marks.solutions.values())
+    n_read = sum(each.is_read for each in marks.solutions.values())
+    n_by_hand = len(marks.solutions) - n_read
     return (
-        f"{out}: {count_of(len(marks.students), 'student')}, {count_of(len(marks.solutions), 'solution')}; "
-        f"mean {mean} of {points_text(full)} {'point' if full == HUNDREDTHS else 'points'}; "
-        f"corrections: {len(corrected)}{changed}; need a person: {n_unsure + len(marks.unread)}"
-        + (f", of which {count_of(len(marks.unread), 'file')} not read" if marks.unread else "")
+        f"{out}: {count_of(len(marks.students), 'student')}, {count_of(n_read, 'solution')}"
+        + (f", {n_by_hand} marked by hand" if n_by_hand else "")
+        + f"; mean {mean} of {points_text(full)} {'point' if full == HUNDREDTHS else 'points'}; "
+        f"corrections: {len(corrected)}{changed}; {_attention_in_words(marks)}"
+    )
+
+
+def _attention_in_words(marks: ClassMarks) -> str:
+    """Return how many solutions and files need a person, and how many a marker's word has settled."""
+    from prism.reports.feedback.attention import concerns_of
+
+    concerns = concerns_of(marks)
+    is_open, settled = (
+        {(each.student, each.problem_id, each.what if each.is_file else "") for each in concerns
+         if bool(each.decided_by) == is_decided}
+        for is_decided in (False, True)
+    )  # fmt: skip
+    n_file = sum(bool(what) for _, _, what in is_open)
+    return (
+        f"need a person: {len(is_open)}"
+        + (f", of which {count_of(n_file, 'file')} not read" if n_file else "")
+        + (f", settled by one: {len(settled)}" if settled else "")
     )
 
 
 def _as_json(marks: ClassMarks, pages: Mapping[str, str], passed_over: Sequence[InputFile]) -> dict[str, Any]:
     """Return the marks as plain values for JSON; points are numbers."""
+    from prism.reports.feedback.attention import concerns_of
+
     corrected = marks.corrected
+    settled = {each.what for each in concerns_of(marks) if each.is_file and each.decided_by}
     return {
-        "students": [
-            {"student": student, "page": pages[student],
-             "points": sum(each.earned for each in marks.of(student)) / 100,
-             "points_by_rule": sum(each.by_rule for each in marks.of(student)) / 100,
-             "solutions": [_solution_as_json(each) for each in marks.of(student)]}
-            for student in marks.students
-        ],
+        "students": [_student_as_json(marks, student, pages[student]) for student in marks.students],
         "full_points": {name: full / 100 for name, full in marks.fulls.items()},
         "left_out": [
-            *({**each.file.to_dict(), "student": each.student, "problem_id": each.problem_id} for each in marks.unread),
+            *({**each.file.to_dict(), "student": each.student, "problem_id": each.problem_id,
+               **({"status": "settled_by_a_person"} if each.what in settled else {})} for each in marks.unread),
             *(file.to_dict() for file in passed_over),
         ],
         "corrections": {"n": len(corrected), "changed": sum(node.is_changed for _, node in corrected)},
     }  # fmt: skip
 
 
-def _solution_as_json(solution: MarkedSolution) -> dict[str, Any]:
-    """Return the marks of one solution as plain values for JSON."""
-    from prism.reports.feedback.student_page import notes_of
-
+def _student_as_json(marks: ClassMarks, student: str, page: str) -> dict[str, Any]:
+    """Return the marks of one student as plain values for JSON; no points by rule where nothing was read."""
+    by_rule = [each.by_rule for each in marks.of(student) if each.is_read]
     return {
-        "problem_id": solution.problem.id, "alternative": solution.problem.alternative, "status": solution.grade.status,
-        "points": solution.earned / 100, "points_by_rule": solution.by_rule / 100, "full_points": solution.full / 100,
+        "student": student, "page": page, "points": sum(each.earned for each in marks.of(student)) / 100,
+        "points_by_rule": sum(by_rule) / 100 if by_rule else None,
+        "solutions": [_solution_as_json(marks, each) for each in marks.of(student)],
+    }  # fmt: skip
+
+
+def _solution_as_json(marks: ClassMarks, solution: MarkedSolution) -> dict[str, Any]:
+    """Return the marks of one solution as plain values for JSON."""
+    from prism.reports.feedback.attention import concerns_of_solution
+
+    concerns = concerns_of_solution(marks, solution)
+    is_read = solution.is_read
+    return {
+        "problem_id": solution.problem.id, "alternative": solution.problem.alternative,
+        "status": solution.grade.status if is_read else "not_read", "points": solution.earned / 100,
+        "points_by_rule": solution.by_rule / 100 if is_read else None, "full_points": solution.full / 100,
         "parts": [
-            {"letter": part.letter, "points": part.earned / 100, "points_by_rule": part.by_rule / 100,
-             "full_points": part.full / 100}
+            {"letter": part.letter, "points": part.earned / 100,
+             "points_by_rule": part.by_rule / 100 if is_read else None, "full_points": part.full / 100}
             for part in solution.parts
         ],
         "nodes": [
             {"node": node.index, "rule": node.rule, "share": round(float(node.share), 6),
-             "share_by_rule": round(float(node.share_by_rule), 6),
+             "share_by_rule": round(float(node.share_by_rule), 6) if is_read else None,
              "marker": None if node.correction is None else node.correction.credited}
             for node in solution.nodes
         ],
-        "carried": [each.to_dict() for each in solution.carried], "needs_a_person": list(notes_of(solution)),
+        "carried": [each.to_dict() for each in solution.carried],
+        "needs_a_person": [each.says for each in concerns if not each.decided_by],
+        "settled_by_a_person": [each.says for each in concerns if each.decided_by],
     }  # fmt: skip

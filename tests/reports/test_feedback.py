@@ -513,7 +513,7 @@ def test_all_faults_of_corrections_come_at_once(small: Path) -> None:
     assert not (small / "out").exists()
     said = [line.split("c.csv: ")[1] for line in done.stderr.splitlines()]
     assert said == [
-        'line 2: student: "ana" has handed in no solution; did you mean "anna"?',
+        'line 2: student: "ana" has handed in nothing; did you mean "anna"?',
         'line 3: node: "9" is no node; the nodes are 1, 2, 3, 4',
         'line 4: credited: "perhaps" is neither yes nor no',
         "line 5: by: missing",
@@ -591,6 +591,112 @@ def test_files_that_are_named_are_told_apart_as_those_of_a_folder_are(small: Pat
     assert done.exit_code == 0
     assert "2 students, 2 solutions" in done.stdout
     assert "need a person: 1, of which 1 file not read" in done.stdout
+
+
+def book_of(folder: Path) -> dict[str, dict[str, str]]:
+    """Rows of the gradebook in `out`, by student."""
+    text = (folder / "out" / "gradebook.csv").read_text(encoding="utf-8")
+    return {row["student"].lstrip("'"): row for row in csv.DictReader(io.StringIO(text))}
+
+
+def attention_of(folder: Path) -> str:
+    """What the page of the class in `out` lists as to be read by a person."""
+    page = (folder / "out" / "class.html").read_text(encoding="utf-8")
+    return page.partition('<section id="attention"')[2].partition("</section>")[0]
+
+
+@pytest.mark.parametrize(("credited", "points"), [("yes", "1"), ("no", "0")])
+def test_a_markers_word_settles_that_a_person_has_to_read_a_solution(small: Path, credited: str, points: str) -> None:
+    (small / "c.csv").write_text(f"student,node,credited,by,why\n=ben,1,{credited},M. Roe,read it\n")
+    done = feedback(small, "%/s", "-o", "%/out", "--corrections", "%/c.csv")
+    assert "need a person: 0, settled by one: 1" in done.stdout
+    ben = book_of(small)["=ben"]
+    assert (ben["points"], ben["needs_a_person"]) == (points, "")
+    settled = "No formula that states anything was found in this solution: M. Roe has decided."
+    assert ben["settled_by_a_person"] == f"ramp: {settled}"
+    assert attention_of(small) == ""
+    page = (small / "out" / "students" / "ben.html").read_text(encoding="utf-8")
+    assert settled in page
+    assert "a person has to read it" not in page
+    told = json.loads(feedback(small, "%/s", "-o", "%/out", "--force", "--corrections", "%/c.csv", "--json").stdout)
+    (solution,) = told["students"][0]["solutions"]
+    assert (solution["needs_a_person"], solution["settled_by_a_person"]) == ([], [settled])
+
+
+def test_a_marker_gives_points_to_who_handed_in_only_a_file_that_is_not_read(small: Path) -> None:
+    (small / "s" / "bert.pdf").write_bytes(b"%PDF-1.7")
+    (small / "s" / "cleo.pdf").write_bytes(b"%PDF-1.7")
+    (small / "c.csv").write_text(
+        "student,node,credited,by,why\nbert,1,yes,M. Roe,on page 1\nbert,4,no,M. Roe,not there\n"
+    )
+    done = feedback(small, "%/s", "-o", "%/out", "--points", "10", "--corrections", "%/c.csv")
+    assert done.exit_code == 0, done.output
+    assert "3 students, 2 solutions, 1 marked by hand; mean 2.5 of 10 points" in done.stdout
+    assert "corrections: 2, of which 0 change the rule's verdict" in done.stdout
+    assert "need a person: 2, of which 1 file not read, settled by one: 1" in done.stdout
+    assert "bert.pdf" not in done.stderr
+    assert "needs a person: cleo.pdf" in done.stderr
+    bert = book_of(small)["bert"]
+    assert (bert["points"], bert["points_by_rule"], bert["ramp.points"], bert["ramp.by_rule"]) == ("2.5", "", "2.5", "")
+    assert (bert["ramp.a"], bert["ramp.b"], bert["corrections"], bert["needs_a_person"]) == ("2.5", "0", "2", "")
+    settled = "bert.pdf is a PDF file, which is not read: M. Roe has decided."
+    assert bert["settled_by_a_person"] == settled
+    assert book_of(small)["cleo"]["needs_a_person"].startswith("cleo.pdf is a PDF file")
+    assert "bert" not in attention_of(small)
+    assert "cleo.pdf" in attention_of(small)
+    page = (small / "out" / "students" / "bert.html").read_text(encoding="utf-8")
+    checked(page, n_nav=0)
+    assert settled in page
+    assert "2.5 of 10 points" in page
+    assert "(the rule has read nothing)" in page
+    assert "Your text" not in page
+    steps = [row for row in csv.DictReader((small / "out" / "steps.csv").open(encoding="utf-8"))
+             if row["student"] == "bert"]  # fmt: skip
+    assert [(row["rule"], row["share_by_rule"], row["marker"], row["share"]) for row in steps] == [
+        ("not read", "", "credited", "1"), ("not read", "", "", "0"), ("not read", "", "", "0"),
+        ("not read", "", "not credited", "0"),
+    ]  # fmt: skip
+    again = feedback(small, "%/s", "-o", "%/out", "--force", "--corrections", "%/c.csv", "--json")
+    told = json.loads(again.stdout)
+    (_, _, bert_told) = told["students"]
+    assert (bert_told["points"], bert_told["points_by_rule"]) == (1.0, None)
+    assert [each["status"] for each in told["left_out"]] == ["settled_by_a_person", "needs_a_person"]
+
+
+def test_a_file_of_no_known_problem_is_settled_when_every_problem_has_its_points(small: Path) -> None:
+    (small / "p").mkdir()
+    for name in ("one", "two"):
+        (small / "p" / f"{name}.json").write_text(json.dumps({**RAMP, "id": name}))
+        (small / "t" / name).mkdir(parents=True)
+        (small / "t" / name / "anna.md").write_text(r"$v_1 = \sqrt{2 g h}$")
+    (small / "t" / "bert.pdf").write_bytes(b"%PDF-1.7")
+    word = "{},bert,1,yes,M. Roe,on page 1\n"
+    for problems, needs in ((("one",), True), (("one", "two"), False)):
+        entries = "".join(word.format(name) for name in problems)
+        (small / "c.csv").write_text("problem,student,node,credited,by,why\n" + entries)
+        done = run.invoke(app, ["feedback", str(small / "p"), str(small / "t"), "-o", str(small / "out"), "--force",
+                                "--corrections", str(small / "c.csv")])  # fmt: skip
+        assert done.exit_code == 0, done.output
+        assert bool(book_of(small)["bert"]["needs_a_person"]) == needs
+        assert bool(book_of(small)["bert"]["settled_by_a_person"]) != needs
+
+
+def test_who_handed_in_nothing_is_still_a_fault_of_the_corrections(small: Path) -> None:
+    (small / "s" / "bert.pdf").write_bytes(b"%PDF-1.7")
+    (small / "c.csv").write_text("student,node,credited,by,why\nbart,1,yes,M. Roe,x\n")
+    done = feedback(small, "%/s", "-o", "%/out", "--corrections", "%/c.csv")
+    assert done.exit_code == 3
+    assert 'line 2: student: "bart" has handed in nothing; did you mean "bert"?' in done.stderr
+
+
+def test_points_of_markers_alone_are_nothing_graded(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("prism.runs.bulk.grade", fail)
+    (small / "s" / "bert.pdf").write_bytes(b"%PDF-1.7")
+    (small / "c.csv").write_text("student,node,credited,by,why\nbert,1,yes,M. Roe,x\n")
+    assert feedback(small, "%/s", "-o", "%/out", "--corrections", "%/c.csv").exit_code == 5
 
 
 def test_nothing_graded_has_its_exit_code(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

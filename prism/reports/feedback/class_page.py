@@ -10,8 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prism.reports.feedback.marking import ClassMarks, MarkedNode, MarkedSolution, part_fulls, points_text, rounded
-from prism.reports.feedback.student_page import notes_of, page_style, part_name, unread_note
+from prism.reports.feedback.attention import concerns_of
+from prism.reports.feedback.marking import (
+    NOT_READ,
+    ClassMarks,
+    MarkedNode,
+    MarkedSolution,
+    part_fulls,
+    points_text,
+    rounded,
+)
+from prism.reports.feedback.student_page import page_style, part_name, unread_note
 from prism.reports.feedback.student_words import SLIPS
 from prism.reports.html.rendering import environment
 
@@ -61,7 +70,7 @@ class CorrectionRow:
     problem_id: str
     node: int
     rule: str
-    is_credited: bool
+    says: str
     is_changed: bool
     by: str
     why: str
@@ -86,13 +95,24 @@ def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> st
         "n_changed": sum(each.is_changed for each in corrected),
         "scoring": ", ".join(f"{name} {weight:g}" if len(marks.scoring.weights) > 1 else name
                              for name, weight in marks.scoring.weights),
-        "attention": [
-            (student, links[student], solution.problem.id, " ".join(notes))
-            for student in marks.students for solution in marks.of(student)
-            if (notes := (*notes_of(solution), *unread_note(solution)))
-        ] + [(each.student, links.get(each.student, ""), each.problem_id, each.note) for each in marks.unread],
+        "attention": [(student, links.get(student, ""), *told) for student, *told in _to_be_read(marks)],
     }  # fmt: skip
     return environment().get_template("class.html.jinja").render(values)
+
+
+def _to_be_read(marks: ClassMarks) -> list[tuple[str, str, str]]:
+    """Return student, problem and reason of all that a person has to read and that no marker's word has settled."""
+    found: dict[tuple[str, str], list[str]] = {}
+    is_open = [each for each in concerns_of(marks) if not each.decided_by]
+    for each in is_open:
+        if not each.is_file:
+            found.setdefault((each.student, each.problem_id), []).append(each.says)
+    for key, solution in marks.solutions.items():
+        if unread := unread_note(solution) if not solution.corrections else ():
+            found.setdefault(key, []).extend(unread)
+    places = {key: at for at, key in enumerate(marks.solutions)}
+    rows = [(*key, " ".join(found[key])) for key in sorted(found, key=lambda key: places[key])]
+    return rows + [(each.student, each.problem_id, each.says) for each in is_open if each.is_file]
 
 
 def columns_of(marks: ClassMarks) -> tuple[Column, ...]:
@@ -181,6 +201,9 @@ def _correction_row(solution: MarkedSolution, node: MarkedNode) -> CorrectionRow
     """Return a marker's correction of a node beside what the rule says."""
     word = node.correction
     assert word is not None
+    said = "credited" if word.credited else "not credited"
+    beside = "" if node.is_changed or node.rule == NOT_READ else ", as the rule"
     return CorrectionRow(
-        solution.student, solution.problem.id, node.index, node.rule, word.credited, node.is_changed, word.by, word.why
-    )
+        solution.student, solution.problem.id, node.index, node.rule, f"{said}{beside}", node.is_changed, word.by,
+        word.why,
+    )  # fmt: skip

@@ -50,7 +50,7 @@ def read_corrections(
     """Read a file of corrections: TOML with `[[correction]]`, or a table (CSV, JSON Lines, ...) with these columns.
 
     Args:
-        problems: by id. handed_in: student and problem of each solution.
+        problems: by id. handed_in: student and problem of each solution, and of each file that is not read.
 
     Errors:
         DataFileError: all faults at once: unknown keys, students, problems and nodes, values of another kind, a node
@@ -120,7 +120,7 @@ def _faults_of_entry(
     if student and problem_id and (student, problem_id) not in handed_in:
         known = [name for name, problem in handed_in if problem == problem_id]
         where = f" to problem {shown(problem_id)}" if len(problems) > 1 else ""
-        yield f"student: {shown(student)} has handed in no solution{where}{did_you_mean(student, known)}"
+        yield f"student: {shown(student)} has handed in nothing{where}{did_you_mean(student, known)}"
     if data.get("node") not in (None, ""):
         known_nodes = _nodes(problems[problem_id]) if problem_id else frozenset[int]()
         if node is None or (problem_id and node not in known_nodes):

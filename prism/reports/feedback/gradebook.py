@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prism.reports.feedback.attention import Concern, concerns_of
 from prism.reports.feedback.class_page import Column, cell_points, columns_of
-from prism.reports.feedback.marking import ClassMarks, points_text
-from prism.reports.feedback.student_page import notes_of
+from prism.reports.feedback.marking import NOT_READ, ClassMarks, points_text
 from prism.reports.spreadsheets import csv_text
 
 STEP_COLUMNS = (
@@ -23,32 +23,44 @@ def gradebook_csv(marks: ClassMarks) -> str:
     """Return the gradebook: student, points with and without a marker's corrections, full points, points by part.
 
     Of each problem there are the columns `ID.points`, `ID.by_rule`, and `ID.a` for each of several parts; they are
-    empty where a student has not handed in. Who has handed in a file that is not read has a row as well.
+    empty where a student has not handed in, and those by rule where nothing was read. Who has handed in a file that
+    is not read has a row as well.
     """
     columns = columns_of(marks)
-    head = ["student", "points", "points_by_rule", "full_points", "corrections", "needs_a_person", "unread_formulas"]
+    head = ["student", "points", "points_by_rule", "full_points", "corrections", "needs_a_person",
+            "settled_by_a_person", "unread_formulas"]  # fmt: skip
     rows = [[*head, *(name for column in columns for name in _column_names(column))]]
     for student in sorted({*marks.students, *(each.student for each in marks.unread)}):
         solutions = marks.of(student)
-        notes = [f"{each.problem.id}: {' '.join(told)}" for each in solutions if (told := notes_of(each))]
-        notes += [each.note for each in marks.unread if each.student == student]
+        concerns = concerns_of(marks, student)
         cells: list[str] = []
         for column in columns:
             solution = marks.solutions.get((student, column.problem_id))
             points = cell_points(solution, column.letter)
             cells.append("" if points is None else points_text(points))
             if column.letter is None:
-                cells.append("" if solution is None else points_text(solution.by_rule))
-        totals = (sum(each.earned for each in solutions), sum(each.by_rule for each in solutions))
+                cells.append(_sum_text([solution.by_rule] if solution and solution.is_read else []))
         rows.append([
-            student, *(points_text(total) if solutions else "" for total in totals),
+            student, _sum_text([each.earned for each in solutions]),
+            _sum_text([each.by_rule for each in solutions if each.is_read]),
             points_text(sum(marks.fulls.values())),
             str(sum(len(each.corrections) for each in solutions)),
-            "; ".join(notes),
+            _in_one_cell([each for each in concerns if not each.decided_by]),
+            _in_one_cell([each for each in concerns if each.decided_by]),
             str(sum(each.grade.unread for each in solutions)),
             *cells,
         ])  # fmt: skip
     return csv_text(rows)
+
+
+def _sum_text(points: Sequence[int]) -> str:
+    """Return the sum of points in hundredths as text; empty of none."""
+    return points_text(sum(points)) if points else ""
+
+
+def _in_one_cell(concerns: Sequence[Concern]) -> str:
+    """Return what asks for a person in one cell; a solution is told by its problem, a file by its own name."""
+    return "; ".join(each.says if each.is_file else f"{each.problem_id}: {each.says}" for each in concerns)
 
 
 def _column_names(column: Column) -> Sequence[str]:
@@ -69,7 +81,8 @@ def steps_csv(marks: ClassMarks) -> str:
                 rows.append((
                     student, solution.problem.id, solution.problem.alternative, node.part, str(node.index),
                     "yes" if node.is_final else "no", f"{float(node.weight):.6g}", node.rule,
-                    f"{float(node.share_by_rule):.6g}", marker, f"{float(node.share):.6g}",
+                    "" if node.rule == NOT_READ else f"{float(node.share_by_rule):.6g}", marker,
+                    f"{float(node.share):.6g}",
                     "" if word is None else word.by, "" if word is None else word.why,
                 ))  # fmt: skip
     return csv_text(rows)

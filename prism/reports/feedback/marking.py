@@ -8,7 +8,7 @@ points, and no part has more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import attrgetter
 from pathlib import Path
@@ -29,6 +29,8 @@ from prism.runs.rollouts import Rollout
 
 HUNDREDTHS = 100  # of a point: what marks are written in
 OTHER = ""  # the part of nodes that belong to no part of the problem
+NOT_READ = "not read"
+"""What stands in the place of the rule's word on a node where only files that are not read were handed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class MarkedNode:
 
     Attributes:
         index, part, is_final: of the node; the part is empty where it belongs to none.
-        rule: what the rule says: `matched`, `credited`, `carried` or `missing`.
+        rule: what the rule says: `matched`, `credited`, `carried` or `missing`; `not read` where there was no text.
         share_by_rule, share: of its points that are earned, by the rule and with a marker's correction, in [0, 1].
         weight: share of the problem's points that it carries.
         correction: the marker's word; None without one.
@@ -54,8 +56,8 @@ class MarkedNode:
 
     @property
     def is_changed(self) -> bool:
-        """True if a marker says something else than the rule."""
-        return self.share != self.share_by_rule
+        """True if a marker says something else than the rule, which has read something."""
+        return self.rule != NOT_READ and self.share != self.share_by_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class MarkedSolution:
     Attributes:
         problem: with the reference DAG that counts.
         text: of the solution. diagnosis: None where the grader gave no score.
+        is_read: False where only files that are not read were handed in; the points are a marker's alone then.
         carried: the nodes that are carried forward, if the scoring pays them.
         parts: in the order of the problem; their points sum to those of the solution.
         earned, by_rule, full: points in hundredths, with the marker's corrections, by the rule alone, and in all.
@@ -91,6 +94,7 @@ class MarkedSolution:
     earned: int
     by_rule: int
     full: int
+    is_read: bool = True
 
     @property
     def nodes(self) -> tuple[MarkedNode, ...]:
@@ -102,6 +106,11 @@ class MarkedSolution:
         """The nodes of which a marker has said something, in index order."""
         return tuple(node for node in self.nodes if node.correction is not None)
 
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """Who has said something of a node, each once, in index order."""
+        return tuple(dict.fromkeys(node.correction.by for node in self.nodes if node.correction is not None))
+
 
 @dataclass(frozen=True, slots=True)
 class ClassMarks:
@@ -109,8 +118,9 @@ class ClassMarks:
 
     Attributes:
         problems: in their order, by id.
-        students: names, sorted.
-        solutions: by student and problem; who has not handed in has none.
+        students: names, sorted, of those who have a solution below.
+        solutions: by student and problem; who has not handed in has none, nor has who handed in only files that are
+            not read, unless a marker has given points for them.
         scoring: what the marks pay.
         fulls: points of each problem by id, in hundredths, whoever has handed it in.
         unread: files of students that are not read, and need a person; their students need not be among `students`.
@@ -153,7 +163,8 @@ def mark_class(
         scoring: what is paid; its weights count in relation to each other.
         points: that each problem has in full; None for the sum of its nodes' points.
         unread: files of the class that are not read.
-        corrections: of a marker, as `read_corrections` returns them. corrections_file: for messages.
+        corrections: of a marker, as `read_corrections` returns them; where there is no submission the points are
+            theirs alone. corrections_file: for messages.
         watched: gives the submissions back one by one, for who shows how far it is.
 
     Errors:
@@ -165,7 +176,9 @@ def mark_class(
         words.setdefault((word.student, word.problem_id), {})[word.node] = word
     solutions: dict[tuple[str, str], MarkedSolution] = {}
     faults: list[str] = []
-    for each in watched(submissions):
+    by_hand = sorted(words.keys() - {(each.student, each.problem_id) for each in submissions})
+    handed_in = [*submissions, *(Submission(name, student, "", is_read=False) for student, name in by_hand)]
+    for each in watched(handed_in):
         own = words.get((each.student, each.problem_id), {})
         marked = mark_solution(prepared[each.problem_id], each, scoring, points=points, corrections=own)
         faults += [fault for one in own.values() if (fault := other_reference_fault(one, marked.problem))]
@@ -173,7 +186,7 @@ def mark_class(
     if faults:
         raise DataFileError(str(corrections_file or "corrections"), tuple(faults))
     fulls = {name: rounded(_full_points(each, points) * HUNDREDTHS) for name, each in problems.items()}
-    students = tuple(sorted({each.student for each in submissions}))
+    students = tuple(sorted({each.student for each in handed_in}))
     return ClassMarks(problems, students, solutions, scoring, fulls, tuple(unread))
 
 
@@ -195,10 +208,13 @@ def mark_solution(
     problem = in_alternative(prepared.problem, grade.alternative)
     full = _full_points(prepared.problem, points)
     nodes = _marked_nodes(prepared, grade, scoring, {each.node for each in carried}, corrections or {})
+    if not submission.is_read:
+        nodes = [replace(node, rule=NOT_READ) for node in nodes]
     parts, totals = _part_marks(problem, nodes, full)
     return MarkedSolution(
-        submission.student, problem, solution_text(submission.solution).text, grade, diagnosis, carried, parts, *totals
-    )
+        submission.student, problem, solution_text(submission.solution).text, grade, diagnosis, carried, parts, *totals,
+        submission.is_read,
+    )  # fmt: skip
 
 
 def _full_points(problem: Problem, points: Fraction | None) -> Fraction:

@@ -14,9 +14,16 @@ from pathlib import Path
 from markupsafe import Markup
 
 from prism.errors import count_of
-from prism.grading.result import finds_nothing
 from prism.reports import html
-from prism.reports.feedback.marking import ClassMarks, MarkedNode, MarkedSolution, PartMarks, points_text
+from prism.reports.feedback.attention import concerns_of_solution
+from prism.reports.feedback.marking import (
+    NOT_READ,
+    ClassMarks,
+    MarkedNode,
+    MarkedSolution,
+    PartMarks,
+    points_text,
+)
 from prism.reports.feedback.student_words import MARKS, StudentStep, shown_formulas, step_numbers, student_steps
 from prism.reports.html.markup import MarkedText, marked_text
 from prism.reports.html.rendering import environment
@@ -54,11 +61,11 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkersWord:
-    """What a marker says of a node: which it is, whether it is credited, whether the rule said so too, by whom, why."""
+    """What a marker says of a node: which it is, whether it is credited, what the rule says, by whom, why."""
 
     node: str
     is_credited: bool
-    is_changed: bool
+    beside: str
     by: str
     why: str
 
@@ -82,6 +89,7 @@ class StudentSection:
     Attributes:
         number: of the problem on the page; ids of its elements begin with it.
         notes: sentences that stand above everything else.
+        is_read: whether there is a text to show.
         lists: titles with the steps in each.
     """
 
@@ -90,6 +98,7 @@ class StudentSection:
     earned: str
     full: str
     notes: tuple[str, ...]
+    is_read: bool
     parts: tuple[PartRow, ...]
     words: tuple[MarkersWord, ...]
     lists: tuple[tuple[str, tuple[ShownStep, ...]], ...]
@@ -105,7 +114,7 @@ def page_style() -> Markup:
 def student_page(marks: ClassMarks, student: str) -> str:
     """Render the page of a student with a section for each problem that the student has handed in."""
     solutions = marks.of(student)
-    sections = [_section(number, each) for number, each in enumerate(solutions, start=1)]
+    sections = [_section(number, each, _notes(marks, each)) for number, each in enumerate(solutions, start=1)]
     values = {
         "style": page_style(), "student": student, "sections": sections, "title": f"Feedback for {student}",
         "earned": points_text(sum(each.earned for each in solutions)),
@@ -124,28 +133,18 @@ def part_name(letter: str, *, is_only: bool = False) -> str:
     return f"({letter})" if letter else "all steps" if is_only else "other steps"
 
 
-def notes_of(solution: MarkedSolution) -> tuple[str, ...]:
-    """Return in sentences why a person has to read a solution; empty where nothing asks for it."""
-    grade = solution.grade
-    notes = []
-    if grade.score is None:
-        notes.append("The program failed on this solution: a person has to read it.")
-    elif finds_nothing(grade):
-        notes.append("No formula that states anything was found in this solution: a person has to read it.")
-    if grade.status == "too_large":
-        notes.append("This solution is too long to be read to its end: a person has to read it.")
-    elif grade.score is not None and grade.incidents:
-        notes.append("The program failed on a step of this solution: a person has to read it.")
-    return tuple(notes)
-
-
 def unread_note(solution: MarkedSolution) -> tuple[str, ...]:
     """Return in a sentence how many formulas of a solution could not be read; empty if all could."""
     n_unread = solution.grade.unread
     return (f"{count_of(n_unread, 'formula')} could not be read.",) if n_unread else ()
 
 
-def _section(number: int, solution: MarkedSolution) -> StudentSection:
+def _notes(marks: ClassMarks, solution: MarkedSolution) -> tuple[str, ...]:
+    """Return in sentences what is not read of a solution, and who reads it or has decided."""
+    return (*(each.says for each in concerns_of_solution(marks, solution)), *unread_note(solution))
+
+
+def _section(number: int, solution: MarkedSolution, notes: tuple[str, ...]) -> StudentSection:
     """Compute all that the page shows of a solution."""
     steps = student_steps(solution.grade, solution.diagnosis, solution.problem.context, solution.carried)
     numbers = step_numbers(solution.grade, steps)
@@ -158,7 +157,7 @@ def _section(number: int, solution: MarkedSolution) -> StudentSection:
     is_only = len(solution.parts) == 1
     return StudentSection(
         number=number, title=solution.problem.title or solution.problem.id, earned=points_text(solution.earned),
-        full=points_text(solution.full), notes=(*notes_of(solution), *unread_note(solution)),
+        full=points_text(solution.full), notes=notes, is_read=solution.is_read,
         parts=tuple(_part_row(part, is_only=is_only) for part in solution.parts),
         words=tuple(_word(node) for node in solution.corrections),
         lists=tuple((title, tuple(step for step in shown if step.state in own)) for title, own in _LISTS),
@@ -187,7 +186,7 @@ def _part_row(part: PartMarks, *, is_only: bool) -> PartRow:
 
 def _final_in_words(node: MarkedNode) -> str:
     """Return what became of a final answer."""
-    if node.is_changed:
+    if node.is_changed or node.rule == NOT_READ:
         return _FINALS["marked" if node.share else "unmarked"]
     is_unpaid = node.rule == "credited" and not node.share
     return "not stated" if is_unpaid else _FINALS[node.rule]
@@ -198,4 +197,6 @@ def _word(node: MarkedNode) -> MarkersWord:
     correction = node.correction
     assert correction is not None
     where = f"Step {node.index} of the reference" + (f", part ({node.part})" if node.part else "")
-    return MarkersWord(where, correction.credited, node.is_changed, correction.by, correction.why)
+    so_or_not = "the rule says otherwise" if node.is_changed else "so does the rule"
+    beside = "the rule has read nothing" if node.rule == NOT_READ else so_or_not
+    return MarkersWord(where, correction.credited, beside, correction.by, correction.why)

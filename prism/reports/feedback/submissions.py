@@ -6,7 +6,7 @@ same in all problems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -22,11 +22,12 @@ _MAX_TEXT = 1 << 28  # bytes of a file, of which far fewer are read as a solutio
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The solution of one student to one problem."""
+    """The solution of one student to one problem; an empty text where only files that are not read were handed in."""
 
     problem_id: str
     student: str
     solution: Solution
+    is_read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class UnreadFile:
     file: InputFile
 
     @property
-    def note(self) -> str:
-        """Return in a sentence what it is and that a person has to read it."""
-        return f"{self.file.place} {self.file.reason}: a person has to read it."
+    def what(self) -> str:
+        """Return which file it is and why it is not read, in words."""
+        return f"{self.file.place} {self.file.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class HandedIn:
     submissions: tuple[Submission, ...]
     unread: tuple[UnreadFile, ...] = ()
     passed_over: tuple[InputFile, ...] = ()
+
+    def pairs(self, problems: Collection[str]) -> frozenset[tuple[str, str]]:
+        """Return student and problem of each thing handed in; a file of no known problem may be of any of them."""
+        files = {(each.student, name) for each in self.unread for name in problems if each.problem_id in (name, "")}
+        return frozenset((each.student, each.problem_id) for each in self.submissions) | files
 
 
 def read_submissions(

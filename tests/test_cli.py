@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from contextlib import chdir, suppress
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
+from prism.cli.helptext import Door
 from prism.cli.options import complete_problem
 from prism.cli.output import PIPE_WIDTH
 
@@ -390,8 +393,18 @@ def test_help_shows_every_description_whole() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert " ".join((command.callback.__doc__ or "").split()) in words
-    assert "..." not in shown.split("Commands:")[1]
+    assert "..." not in shown.split(f"{Door.TRAIN.value}:")[1]
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_every_command_stands_in_exactly_one_group_of_the_help() -> None:
+    shown = run.invoke(app, ["-h"]).stdout
+    sections = dict(re.findall(r"(?m)^(\S[^\n]*):\n((?:  .*\n|\n)+)", shown))
+    assert [head for head in sections if head != "Options"] == [door.value for door in Door]
+    listed = [
+        name for head, rows in sections.items() if head != "Options" for name in re.findall(r"(?m)^  (\S+) ", rows)
+    ]
+    assert sorted(listed) == sorted(typer.main.get_command(app).commands)
 
 
 def test_a_formula_may_begin_like_the_option_for_help() -> None:

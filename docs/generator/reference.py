@@ -92,14 +92,17 @@ def commands() -> str:
     import typer
 
     from prism.cli import app
+    from prism.cli.helptext import by_door
 
+    program: Any = typer.main.get_command(app)
     parts = [
+        table(["to do", "commands"], [[door, ", ".join(f"`{name}`" for name in own)]
+                                      for door, own in by_door(program.commands).items()]),
         """Standard output is data (a table for people, `--json` for programs), standard error is talk.
         `prism --install-completion` makes the shell complete commands and options.""",
         "## Exit codes",
         table(["code", "means", "of `prism check`"], [[*map(cell, row)] for row in _EXIT_CODES]),
-    ]
-    program: Any = typer.main.get_command(app)
+    ]  # fmt: skip
     if program.params:
         parts += ["## prism", str(program.help or ""), _parameters(program.params)]
     for name, command in _commands("prism", program.commands):

@@ -12,6 +12,7 @@ import typer
 
 import prism
 from prism.cli.application import INCIDENTS, NOTHING_GRADED, app
+from prism.cli.helptext import Door
 from prism.cli.options import (
     NO_NAMES,
     AsJson,
@@ -45,7 +46,7 @@ _NAME_SIGN = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 80  # characters of a file
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TEACH)
 def feedback(
     problems: ManyProblems,
     solutions: Annotated[

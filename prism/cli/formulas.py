@@ -10,7 +10,7 @@ import typer
 
 import prism
 from prism.cli.application import CHECK_CODES, GATE_FAILED, INCIDENTS, app
-from prism.cli.helptext import FormulaCommand
+from prism.cli.helptext import Door, FormulaCommand
 from prism.cli.options import (
     AsJson,
     MacroFile,
@@ -52,7 +52,10 @@ _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` sho
 
 
 # A formula may begin with a minus, and one of a height with -h.
-@app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@app.command(
+    cls=FormulaCommand, rich_help_panel=Door.TEACH,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
+)  # fmt: skip
 def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
@@ -87,7 +90,7 @@ def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> 
         fail(f"{'the solution' if is_text(solution) else solution}: {error}")
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TEACH)
 def grade(
     problem: OneProblem,
     solution: OneSolution,
@@ -121,7 +124,7 @@ def grade(
         raise typer.Exit(INCIDENTS)
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TEACH)
 def explain(
     problem: OneProblem,
     solution: OneSolution,
@@ -148,7 +151,7 @@ def explain(
         print(explained(loaded, result, diagnosis, trace=trace))
 
 
-@app.command()
+@app.command(rich_help_panel=Door.GATE)
 def demo(
     problems: Annotated[
         list[str] | None,

@@ -1,7 +1,9 @@
-"""How commands are parsed and shown by `--help`: `-h` everywhere, descriptions in full."""
+"""How commands are parsed and shown by `--help`: `-h` everywhere, by what one wants to do, descriptions in full."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -9,15 +11,34 @@ from typer.core import TyperCommand, TyperGroup
 HELP_NAMES = ["-h", "--help"]
 
 
+class Door(StrEnum):
+    """What one wants to do, as the documentation begins too: each command of `prism` stands behind one of these."""
+
+    TRAIN = "Train: rewards, problems without end"
+    EVALUATE = "Evaluate: many responses, judges, tables"
+    TEACH = "Teach: grade, explain, mark a class"
+    GATE = "Gate: stop a build"
+    WRITE = "Write references: problem files, data sets"
+
+
 class CommandGroup(TyperGroup):
     """A group that lists its commands with their whole first sentence, over several lines where it takes them."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands; Typer's own cuts what does not fit on one line."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, " ".join((command.help or "").split())) for name, command in commands if command]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        """Write the commands, by their doors if they have one; Typer's own cuts what does not fit on one line."""
+        listed = {name: self.commands[name] for name in self.list_commands(ctx)}
+        for heading, commands in by_door(listed).items():
+            rows = [(name, " ".join((command.help or "").split())) for name, command in commands.items()]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def by_door(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return commands by the heading they are listed under, in the order of the doors; `Commands` without a door."""
+    found: dict[str, dict[str, Any]] = {heading: {} for heading in (*Door, "Commands")}
+    for name, command in commands.items():
+        found[command.rich_help_panel or "Commands"][name] = command
+    return {str(heading): own for heading, own in found.items() if own}
 
 
 class FormulaCommand(TyperCommand):

@@ -13,6 +13,7 @@ import typer
 import prism
 from prism.cli.application import app
 from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
+from prism.cli.helptext import Door
 from prism.cli.options import (
     BAD_FILE,
     NO_NAMES,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from prism.problem.vocabulary import Vocabulary
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=Door.WRITE)
 def list_problems(as_json: AsJson = False) -> None:
     """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
     from prism.problem.source import shipped_files
@@ -70,7 +71,7 @@ def list_problems(as_json: AsJson = False) -> None:
         print_tables(tables.list_table(rows))
 
 
-@app.command()
+@app.command(rich_help_panel=Door.WRITE)
 def show(
     problem: Annotated[
         str,
@@ -125,7 +126,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
         print_tables(*rich_parts(set_parts(found), make_console().width))
 
 
-@app.command("prompt")
+@app.command("prompt", rich_help_panel=Door.EVALUATE)
 def print_prompt(
     problems: ManyProblems,
     style: Annotated[str, typer.Option(help="Answer format that is asked for: prism, engtrace, engjudge.")] = "prism",
@@ -176,7 +177,7 @@ def print_prompt(
         print(lines, end="")
 
 
-@app.command()
+@app.command(rich_help_panel=Door.WRITE)
 def lint(
     problems: Annotated[
         list[str] | None, typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
@@ -258,7 +259,7 @@ def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n
     print(f"{count_of(n_files, 'file')}: {counts}")
 
 
-@app.command()
+@app.command(rich_help_panel=Door.WRITE)
 def draft(
     solutions: Annotated[
         list[str],
@@ -309,7 +310,7 @@ def draft(
         print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
-@app.command()
+@app.command(rich_help_panel=Door.WRITE)
 def convert(
     file: Annotated[
         Path,

@@ -13,7 +13,7 @@ import typer
 
 import prism
 from prism.cli.application import INCIDENTS, NOTHING_GRADED, STOPPED, app
-from prism.cli.helptext import HELP_NAMES, CommandGroup
+from prism.cli.helptext import HELP_NAMES, CommandGroup, Door
 from prism.cli.options import (
     fail,
     in_words,
@@ -47,7 +47,7 @@ protocols = typer.Typer(
     context_settings={"help_option_names": HELP_NAMES},
     help="Score by other protocols, beside the closure score, into ordinary score rows.",
 )  # fmt: skip
-app.add_typer(protocols)
+app.add_typer(protocols, rich_help_panel=Door.EVALUATE)
 
 Rollouts = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]

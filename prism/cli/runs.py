@@ -14,6 +14,7 @@ import typer
 
 import prism
 from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, STOPPED, app
+from prism.cli.helptext import Door
 from prism.cli.options import (
     NO_NAMES,
     AsJson,
@@ -77,7 +78,7 @@ RayAddress = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=Door.EVALUATE)
 def run(
     problems: ManyProblems,
     rollouts: RolloutFile,
@@ -145,7 +146,7 @@ def run(
         raise typer.Exit(INCIDENTS)
 
 
-@app.command()
+@app.command(rich_help_panel=Door.EVALUATE)
 def bench(
     seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
     workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
@@ -165,7 +166,7 @@ def bench(
         print_speed(measured)
 
 
-@app.command("verify-determinism")
+@app.command("verify-determinism", rich_help_panel=Door.GATE)
 def verify_determinism(
     problem: Annotated[
         str | None,
@@ -212,7 +213,7 @@ def verify_determinism(
         raise typer.Exit(GATE_FAILED)
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TRAIN)
 def serve(
     problems: ManyProblems,
     host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
@@ -260,7 +261,7 @@ def serve(
         fail(str(error))
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TRAIN)
 def warm() -> None:
     """Compile the kernels once, so that long jobs start fast."""
     with spinner("compiling"):

@@ -14,6 +14,7 @@ import typer
 import prism
 from prism.cli import score_options as take
 from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, app
+from prism.cli.helptext import Door
 from prism.cli.options import (
     NO_NAMES,
     AsJson,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from prism.reports.summary import Report
 
 
-@app.command()
+@app.command(rich_help_panel=Door.GATE)
 def compare(
     base: take.BaseFile,
     new: take.NewFile = None,
@@ -227,7 +228,7 @@ def _compare_groups(
     return found.n_incident
 
 
-@app.command()
+@app.command(rich_help_panel=Door.EVALUATE)
 def agree(
     results: take.RowsOrJudgements,
     judges: take.JudgementFiles = None,
@@ -291,7 +292,7 @@ def _agree(files: RaterFiles, scheme: LabelScheme | None, cuts: tuple[float, ...
         fail(in_words(error))
 
 
-@app.command()
+@app.command(rich_help_panel=Door.EVALUATE)
 def report(
     results: take.ScoreRows,
     out: take.PageOrTables = None,
@@ -363,7 +364,7 @@ def _write_page(found: Report, path: Path, title: str, *, is_full: bool, is_unfo
         print(f"{path}: {count_of(len(found.rows), 'rollout')}, {size:.1f} MB", file=sys.stderr)
 
 
-@app.command()
+@app.command(rich_help_panel=Door.EVALUATE)
 def leaderboard(
     runs: take.RunFiles,
     out: take.PageOrTables = None,

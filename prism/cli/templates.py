@@ -11,6 +11,7 @@ import typer
 
 import prism
 from prism.cli.application import app
+from prism.cli.helptext import Door
 from prism.cli.options import BAD_FILE, NO_NAMES, AsJson, Force, fail, make_folder, names_option, refuse_existing
 from prism.cli.output import print_json, progress_bar, write_text
 from prism.errors import count_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from prism.generation.preparing import PreparedTemplate
 
 
-@app.command()
+@app.command(rich_help_panel=Door.TRAIN)
 def generate(
     templates: Annotated[list[str], typer.Argument(metavar="TEMPLATE...", help="Template files, or shipped ids.")],
     n: Annotated[int, typer.Option("-n", min=1, help="Seeds of each template.")] = 1,

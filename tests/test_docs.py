@@ -36,6 +36,7 @@ CITATION = re.compile(rf"\bsemantics\s+({RULE}(?:(?:,\s+|,?\s+and\s+|\s+to\s+|-)
 UNNUMBERED = re.compile(rf"\bsemantics\s+(?:{RULE}(?:,\s+|,?\s+and\s+))*[ZONUCFSX]\b(?!\.\d)")
 UNNAMED = re.compile(rf"\({RULE}(?:, {RULE})*\)")
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
+MOST_LINES_OF_A_DOOR = 45  # one screen
 LIMIT = re.compile(r"^\| ([\d(][^|]*?) \| `(prism(?:\.\w+)+)` \|", re.MULTILINE)
 
 
@@ -237,6 +238,24 @@ def test_each_page_is_reached_from_the_index() -> None:
         reached |= found
         waiting += found
     assert not sorted(named(path) for path in pages_of_docs() if path.resolve() not in reached)
+
+
+def test_the_home_page_opens_a_door_for_each_group_of_commands() -> None:
+    """A door is a page of one screen under the words of `prism --help`, and names the commands that stand there."""
+    import typer
+
+    from prism.cli import app
+    from prism.cli.helptext import Door, by_door
+
+    home = text_of(ROOT / "docs" / "README.md")
+    groups = by_door(typer.main.get_command(app).commands)
+    for door in (each for each in Door if each is not Door.WRITE):
+        name = door.name.lower()
+        page = text_of(ROOT / "docs" / "doors" / f"{name}.md")
+        assert f"(doors/{name}.md)" in home
+        assert len(page.splitlines()) <= MOST_LINES_OF_A_DOOR, name
+        assert page.startswith(f"# {door.value}\n")
+        assert not [command for command in groups[door] if not re.search(rf"\bprism {command}\b", page)], name
 
 
 class _Html(HTMLParser):

@@ -185,11 +185,10 @@ def _summary_line(out: Path, marks: ClassMarks) -> str:
     changed = (
         f", of which {n_changed} {'changes' if n_changed == 1 else 'change'} the rule's verdict" if corrected else ""
     )
-    n_read = sum(each.is_read for each in marks.solutions.values())
-    n_by_hand = len(marks.solutions) - n_read
+    n_read = len(marks.solutions) - marks.n_by_hand
     return (
         f"{out}: {count_of(len(marks.students), 'student')}, {count_of(n_read, 'solution')}"
-        + (f", {n_by_hand} marked by hand" if n_by_hand else "")
+        + (f", {marks.n_by_hand} marked by hand" if marks.n_by_hand else "")
         + f"; mean {mean} of {points_text(full)} {'point' if full == HUNDREDTHS else 'points'}; "
         f"corrections: {len(corrected)}{changed}; {_attention_in_words(marks)}"
     )

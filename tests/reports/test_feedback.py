@@ -650,6 +650,9 @@ def test_a_marker_gives_points_to_who_handed_in_only_a_file_that_is_not_read(sma
     assert "2.5 of 10 points" in page
     assert "(the rule has read nothing)" in page
     assert "Your text" not in page
+    assert "Your steps were compared" not in page
+    of_class = (small / "out" / "class.html").read_text(encoding="utf-8")
+    assert "3 students, 2 solutions of 1 problem, 1 marked by hand; points by closure" in of_class
     steps = [row for row in csv.DictReader((small / "out" / "steps.csv").open(encoding="utf-8"))
              if row["student"] == "bert"]  # fmt: skip
     assert [(row["rule"], row["share_by_rule"], row["marker"], row["share"]) for row in steps] == [

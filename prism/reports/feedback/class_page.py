@@ -91,7 +91,8 @@ def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> st
     values = {
         "style": page_style(), "title": title, "columns": columns, "rows": rows, "titles": titles, "spans": spans,
         "full": points_text(sum(marks.fulls.values())), "means": _means(marks, columns),
-        "missed": missed_nodes(marks), "n_solution": len(marks.solutions), "corrected": corrected,
+        "missed": missed_nodes(marks), "n_solution": len(marks.solutions) - marks.n_by_hand,
+        "n_by_hand": marks.n_by_hand, "corrected": corrected,
         "n_changed": sum(each.is_changed for each in corrected),
         "scoring": ", ".join(f"{name} {weight:g}" if len(marks.scoring.weights) > 1 else name
                              for name, weight in marks.scoring.weights),

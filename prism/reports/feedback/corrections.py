@@ -118,7 +118,7 @@ def _faults_of_entry(
         yield f"problem: no problem has the id {shown(problem_id)}{did_you_mean(problem_id, problems)}"
         return
     if student and problem_id and (student, problem_id) not in handed_in:
-        known = [name for name, problem in handed_in if problem == problem_id]
+        known = sorted(name for name, problem in handed_in if problem == problem_id)
         where = f" to problem {shown(problem_id)}" if len(problems) > 1 else ""
         yield f"student: {shown(student)} has handed in nothing{where}{did_you_mean(student, known)}"
     if data.get("node") not in (None, ""):

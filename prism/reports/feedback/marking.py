@@ -139,6 +139,11 @@ class ClassMarks:
         return tuple(each for each in found if each is not None)
 
     @property
+    def n_by_hand(self) -> int:
+        """The number of solutions of which nothing was read, so that the points are a marker's alone."""
+        return sum(not each.is_read for each in self.solutions.values())
+
+    @property
     def corrected(self) -> tuple[tuple[MarkedSolution, MarkedNode], ...]:
         """The solutions and nodes that a marker has said something of, by student and problem."""
         return tuple((each, node) for name in self.students for each in self.of(name) for node in each.corrections)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import chdir, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -404,7 +405,8 @@ def test_every_command_stands_in_exactly_one_group_of_the_help() -> None:
     listed = [
         name for head, rows in sections.items() if head != "Options" for name in re.findall(r"(?m)^  (\S+) ", rows)
     ]
-    assert sorted(listed) == sorted(typer.main.get_command(app).commands)
+    program: Any = typer.main.get_command(app)
+    assert sorted(listed) == sorted(program.commands)
 
 
 def test_a_formula_may_begin_like_the_option_for_help() -> None:

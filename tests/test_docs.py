@@ -248,7 +248,8 @@ def test_the_home_page_opens_a_door_for_each_group_of_commands() -> None:
     from prism.cli.helptext import Door, by_door
 
     home = text_of(ROOT / "docs" / "README.md")
-    groups = by_door(typer.main.get_command(app).commands)
+    program: Any = typer.main.get_command(app)
+    groups = by_door(program.commands)
     for door in (each for each in Door if each is not Door.WRITE):
         name = door.name.lower()
         page = text_of(ROOT / "docs" / "doors" / f"{name}.md")

@@ -10,7 +10,6 @@ the reference does not have, nor by what is not decided here: an order among sym
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symbols, symbols_of
 from prism.algebra.operators import OPS
@@ -47,9 +46,8 @@ def added_condition(
         spec: of the node.
         matches: compares two formulas.
     """
-    for pair, relation in zip(pairwise(written.members), written.relations, strict=False):
-        if relation in _UNEQUAL and pair[0] == pair[1]:
-            return formula(pair, (relation,))
+    if (denied := _denied_equality(written)) is not None:
+        return denied
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):
@@ -72,6 +70,19 @@ def added_condition(
             continue
         if _is_added(_with_right_sides(each, required), written, context, spec, is_restriction=is_restriction):
             return each
+    return None
+
+
+def _denied_equality(chain: Formula) -> Formula | None:
+    r"""Return `x < x` of a chain that leads back to one of its members by one inequality: `x = y < x`, `x = y \ne y`."""
+    for start, member in enumerate(chain.members):
+        unequal: list[str] = []
+        for relation, other in zip(chain.relations[start:], chain.members[start + 1 :], strict=False):
+            unequal += [] if relation in _EXACT else [relation]
+            if len(unequal) > 1 or not _UNEQUAL.issuperset(unequal):
+                break
+            if unequal and other == member:
+                return formula((member, other), (unequal[0],))
     return None
 
 

@@ -38,7 +38,7 @@ _SMALL_WORDS = word_set("for the and with one this that its")
 _THIS_CASE = word_set(  # stems of methods and corrections
     "algeb subst help trick rearr appro expan calcu compu integ littl bit metho theor law rule formu ident more check"
     " facto sign corre right wrong mista error fix fixed mende prope inste actua real true unit units prime total of"
-    " final answe resul slip typo"
+    " final answe resul slip typo full short brief gener fact words summa concl end"
 )
 _STATING = word_set(  # stems of words that lead a result, and of its subject
     "hence there thus so then now here give gives get obtai find found have has becom equal which where we it is are"

@@ -224,11 +224,15 @@ def _assertions_on_node(
 
 
 def _is_other_formula(read: _ReadStatement, node: ReferenceNode, cells: CellTable) -> bool:
-    """Return True if a statement differs from a node and has only some of its symbols, but not its quantity alone."""
+    """Return True if a statement differs from a node and has only some of its symbols, but not its quantity alone.
+
+    One that a derivative of the node leaves undecided, and that has none, is another too.
+    """
     return any(
         len(symbols_of(stated)) > 1
         and symbols_of(stated) < symbols_of(wanted)
-        and cells.cell(node, wanted, stated).status == Status.DIFFERENT
+        and (status := cells.cell(node, wanted, stated).status) != Status.EQUIVALENT
+        and (status == Status.DIFFERENT or (has_unevaluated(wanted) and not has_unevaluated(stated)))
         for wanted in node.formulas
         for stated in read.readings
     )

@@ -173,7 +173,10 @@ def with_subjects(
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
             near = [(k, f) for k, f in read if not scope or letters[k] in (scope, ())]  # with what is common to all
-            assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
+            others = known if not is_nameless(asked[0].subject) else context.givens.keys()
+            assigned = dict(
+                _answer_in_words(asked[0], placed, near, known, in_words, others, is_presented=bool(presented))
+            )
             later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
             assigned |= dict(_under_another_name(assigned, later, known))
         for place, answers in assigned.items():
@@ -374,6 +377,7 @@ def _answer_in_words(
     here: Sequence[_Placed],
     known: Collection[str],
     in_words: Collection[int],
+    others: Collection[str],
     *,
     is_presented: bool,
 ) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
@@ -385,6 +389,7 @@ def _answer_in_words(
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
+        others: symbols that name other quantities: all of the problem, or its givens where the answer has no name.
     """
     if not asked.names.isdisjoint(_sides_of(here)):
         return
@@ -397,7 +402,7 @@ def _answer_in_words(
         if (f.kind == "expression" and k in in_words)
         or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
             _without_angle(f.members[0]) == asked.subject
-            or (_is_own(f.members[0], known) and symbols(f.members[0]).isdisjoint(beside)
+            or (_is_own(f.members[0], others) and symbols(f.members[0]).isdisjoint(beside)
                 and (may_denote(f.members[0], asked.subject.name)
                      or symbols(f.members[0]).isdisjoint(used))
                 and _may_name(f.members[0], asked.subject, is_any=is_any))))

@@ -33,6 +33,7 @@ from prism.grading.several_answers import (
 )
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, given_values
+from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.tables import Dimension
 from prism.problem.answers import is_nameless
 
@@ -171,7 +172,10 @@ def with_subjects(
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
-            in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
+            in_words = {
+                k for k, _ in placed
+                if _is_named_in_words(text[: located[k].span[0]], question, is_last=k == placed[-1][0] == here[-1][0])
+            }  # fmt: skip
             near = [(k, f) for k, f in read if not scope or letters[k] in (scope, ())]  # with what is common to all
             others = known if not is_nameless(asked[0].subject) else context.givens.keys()
             assigned = dict(
@@ -461,11 +465,16 @@ def _is_condition(item: LocatedFormula, text: str) -> bool:
     return _UNDER.search(text[max(0, item.span[0] - _LONGEST_VERB) : item.span[0]]) is not None
 
 
-def _is_named_in_words(before: str, question: str) -> bool:
-    """Return True if a text ends with "the speed at the ground is", in words of which the question has one."""
+def _is_named_in_words(before: str, question: str, *, is_last: bool) -> bool:
+    """Return True if a text ends with "the speed at the ground is", in words of which the question has one.
+
+    Before the last formula of a text any words will do behind "therefore" and the like.
+    """
     named = _NAMED.search(before[-_LONGEST_CLAUSE:])
     if named is None or FORMULA_SIGNS.search(named["words"]):
         return False
+    if is_last and _CONCLUDES.search(before[-_LONGEST_CLAUSE:][: named.start()]):
+        return True
     asked = set(_WORD.findall(question.lower()))
     return not asked or not asked.isdisjoint(_WORD.findall(named["words"].lower()))
 
@@ -476,8 +485,13 @@ def _is_own(side: Expr, known: Collection[str]) -> bool:
 
 
 def _is_of_problem(f: Formula, known: Collection[str]) -> bool:
-    """Return True if what stands behind the first member is a number, or has a symbol of the problem."""
-    return any(not symbols(each) or not symbols(each).isdisjoint(known) for each in f.members[1:])
+    """Return True if behind the first member stands a number, with a unit or not, or something of the problem."""
+    return any(
+        not symbols(each)
+        or not symbols(each).isdisjoint(known)
+        or italic_units_as_quantity(each, frozenset(known), f.latex) is not None
+        for each in f.members[1:]
+    )
 
 
 def _with_differentials(node: Expr) -> Expr:
@@ -522,6 +536,7 @@ _IS = re.compile(rf"[$\\)\]}}*_\s]{{0,8}}\b(?:is|are|equals|becomes){_ADVERB}:?[
 _NAMED = re.compile(
     rf"\b[Tt]he (?P<words>[^.;:\n]{{3,80}}?) (?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}$"
 )
+_CONCLUDES = re.compile(r"\b(?:therefore|hence|thus|so|consequently|finally|in conclusion),?\s*\Z", re.IGNORECASE)
 FORMULA_SIGNS = re.compile(r"[$\\=<>]")
 _UNDER = re.compile(r"\b(?:with|for|where|when|at|if|as|since)\s*[}$\\(\s]*$")
 _WORD = re.compile(r"[a-z]{4,}")

@@ -187,7 +187,8 @@ def with_last_line_boxed(text: str) -> str:
 _PRESENTS = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])|####|<answer>|\b(?:answer|result)s?\b", re.IGNORECASE)
 _LAST_DISPLAY = re.compile(r"(?:\$\$|\\\[)(?P<latex>[^$]{1,2000}?)(?:\$\$|\\\])\s*\.?\s*\Z")
 _LAST_LINE = re.compile(
-    r"(?<![^\n])[ \t]*(?P<open>\$|\\\()?(?P<latex>[^$\n]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)\.?\s*\Z"
+    r"(?<![^\n])[ \t]*(?P<bold>\*\*|__)?(?P<open>\$|\\\()?(?P<latex>[^$\n*]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)"
+    r"\.?(?(bold)(?P=bold)\.?)\s*\Z"
 )
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}[,;]?[ ~]+[A-Za-z]{2,}")
 

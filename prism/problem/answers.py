@@ -17,6 +17,7 @@ from prism.equivalence.statements import components_of
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
+from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit_product
 from prism.problem.source import NODE_LISTS, Table
@@ -87,6 +88,7 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
         where = ANSWER if len(written) == 1 else f"{ANSWER}, entry {place}"
         text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
         if isinstance(text, str):
+            text = with_decimal_points(text)
             is_option = names_option(text, str(data.get(QUESTION, "")))
             found = [] if is_option else formulas_of_answer(text)
             in_words = is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text)))

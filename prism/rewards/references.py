@@ -40,13 +40,17 @@ _ROW = re.compile(rf"(?!{_FUNCTION} )[A-Za-z]{{3,}} \d+", re.ASCII)  # `question
 _PROSE_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}(?![A-Za-z])")
 _MATHEMATICS = re.compile(r"\$[^$]*\$|\\(?:text|mathrm|unit)\s*\{[^{}]*\}")
 _WORD = re.compile(r"(?!(?:true|false)\Z)[A-Za-z]{4,}(?:-[A-Za-z]+)*", re.IGNORECASE)
+_EMPTY_CELLS = frozenset(("", "nan", "none", "null", "n/a", "<na>"))
 _LEAST_NEAR = 3  # characters of what may be a misspelt id; `D` is near to `D1`
 
 
 def is_missing(reference: object) -> bool:
-    """Return True if a row has no reference at all: null, a blank text, or NaN, as a table has it in an empty cell."""
+    """Return True if a row has no reference: null, a blank text, or NaN, as a table has it in an empty cell.
+
+    So it is with what a table makes of an empty cell as a text: `nan`, `None`, `null`, `N/A`.
+    """
     if isinstance(reference, str):
-        return not reference.strip()
+        return reference.strip().lower() in _EMPTY_CELLS
     return reference is None or (isinstance(reference, float) and reference != reference)
 
 

@@ -182,8 +182,11 @@ class Reward:
         """Grade the rows of a batch, by the workers if there are any, and return their rewards, in order.
 
         Errors:
-            PrismError: workers that do not start. Never anything about a row.
+            PrismError: workers that do not start; lists of two lengths. Never anything about a row.
         """
+        references, solutions = list(references), list(solutions)
+        if len(references) != len(solutions):
+            raise PrismError(f"references: {len(references)}; solutions: {len(solutions)}; expected as many")
         rows = list(zip(references, solutions, strict=True))
         if self._workers is None:
             return [self._here(*row, None) for row in rows]

@@ -94,7 +94,7 @@ def test_of_many_faults_ten_are_told_and_the_rest_counted(trl: TRLReward) -> Non
     assert told[-1] == "and 4 rows more"
 
 
-@pytest.mark.parametrize("missing", [None, "", "  ", float("nan")])
+@pytest.mark.parametrize("missing", [None, "", "  ", float("nan"), "nan", "None", "N/A"])
 def test_a_row_without_a_reference_has_no_reward_which_is_told_once(missing: Any) -> None:
     trl = TRLReward("final")
     with pytest.warns(UserWarning, match=r"^reference: a row has no reference, and so no reward") as told:
@@ -224,3 +224,8 @@ def test_openrlhf_raises_all_labels_that_cannot_be_used(monkeypatch: pytest.Monk
         reward_func(["5", LAW, LAW], ["", "", ""], ["5", "newtom", "{"])
     with pytest.raises(prism.PrismError, match=r"^prompts: 1 entries, and queries: 2"):
         reward_func(["5", "5"], [""], ["5", "5"])
+
+
+def test_a_batch_of_two_lengths_is_refused_by_the_reward_itself() -> None:
+    with pytest.raises(prism.PrismError, match="references: 2; solutions: 1"):
+        Reward("closure").many(["5", "5"], ["$5$"])

@@ -199,3 +199,12 @@ def test_workers_share_the_look_at_many_references(tmp_path: Path) -> None:
     assert stopped.exit_code == 3
     assert "22 nodes that no solution can match" in stopped.stderr
     assert all(f"set.jsonl:{k}: node 2" in stopped.stderr for k in range(1, 23))
+
+
+def test_an_argument_that_is_no_solution_says_what_would_be_one(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"problem_id": "free_fall", "response": "$v = gt$"}\n')
+    for argument, said in ((str(rows), "prism run"), ("The stone falls", "standard input")):
+        found = run.invoke(app, ["grade", "free_fall", argument])
+        assert found.exit_code == 3, found.output
+        assert said in " ".join(found.output.split()), found.output

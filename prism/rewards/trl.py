@@ -92,6 +92,8 @@ class TRLReward:
         if not isinstance(completions, list | tuple):
             raise PrismError(f"completions: found {named_type(completions)}; expected a list with one entry a row")
         references = columns[self.column]
+        if hasattr(references, "tolist"):  # a column of numpy or pandas
+            references = references.tolist()
         if not isinstance(references, list | tuple):
             references = [references] * len(completions)
         found = reward_rows(self.reward, references, completions, column=self.column)

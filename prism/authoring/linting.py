@@ -496,11 +496,11 @@ def _check_guessable(problem: Problem) -> Iterator[LintFinding]:
 
 
 def _is_general_law(node: ProblemNode, problem: Problem) -> bool:
-    """Return True for a node of which at least half of the letters are none that the statement names: `F = ma`."""
+    """Return True for a node of which the statement names no letter at all: `F = ma`."""
     if not problem.statement.strip() or node.is_text or node.formula.kind != "equation":
         return False
     names = symbols_of(node.formula)
-    return len(names) > 1 and 2 * len(names - problem.context.declared) >= len(names)
+    return len(names) > 2 and names.isdisjoint(problem.context.declared)
 
 
 def _check_names(problem: Problem) -> Iterator[LintFinding]:

@@ -122,7 +122,7 @@ WITHHELD_ORIGINS: Mapping[str, Origin] = {
 
 FLAG_ORIGINS: Mapping[str, Origin] = {
     "broken_chain": Origin("C.1", (_PIPELINE,)),
-    "formula_sheet": Origin("C.7", ("prism.grading.formula_sheet",)),
+    "formula_sheet": Origin("C.7", (_PIPELINE,)),
     "hedged": Origin("C.2", (_PIPELINE,)),
     "no_formulas": Origin("C.0", (_PIPELINE,)),
     "spam": Origin("C.7", (_PIPELINE,)),

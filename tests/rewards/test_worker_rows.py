@@ -94,7 +94,7 @@ def test_rewards_are_those_of_one_process_in_order(serial: Reward, parallel: Rew
     assert found == serial.many(*zip(*rows, strict=True))  # the grades too, with what they cost
     assert {each.value for each in found} > {0.0, 1.0, None}
     assert n_alive(parallel) == 2
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(prism.PrismError, match="expected as many"):
         parallel.many(["newton"], [])
     assert parallel.many([], []) == []
 

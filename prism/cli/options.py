@@ -290,11 +290,12 @@ def _why_no_solution(argument: str) -> str:
         return "is a folder; name a file in it"
     if argument.lower().endswith(".jsonl"):
         return "holds rows, one solution each; `prism run` grades them"
+    if why := why_unread(Path(argument)):
+        return f"{why}; a person has to read it, or give its text"
     if argument != "-" and not Path(argument).exists():
         near = near_file(Path(argument)) or "; a solution given as text has a dollar, a backslash, `=` or a line break"
         return f"cannot be read: No such file or directory{near}; `-` reads standard input"
-    why = why_unread(Path(argument))
-    return f"{why}; a person has to read it, or give its text" if why else ""
+    return ""
 
 
 def _read_solution_file(name: str) -> Solution:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -286,13 +286,13 @@ def _why_no_solution(argument: str) -> str:
         return "the solution is empty: name a file, or give the text itself"
     if is_text(argument):
         return ""
-    if Path(argument).is_dir():
+    if _holds(Path.is_dir, argument):
         return "is a folder; name a file in it"
     if argument.lower().endswith(".jsonl"):
         return "holds rows, one solution each; `prism run` grades them"
     if why := why_unread(Path(argument)):
         return f"{why}; a person has to read it, or give its text"
-    if argument != "-" and not Path(argument).exists():
+    if argument != "-" and not _holds(Path.exists, argument):
         near = near_file(Path(argument)) or "; a solution given as text has a dollar, a backslash, `=` or a line break"
         return f"cannot be read: No such file or directory{near}; `-` reads standard input"
     return ""
@@ -314,10 +314,15 @@ def is_text(argument: str) -> bool:
     r"""Return True for an argument that is a solution itself: has `$`, `\\`, `=` or a line break, and is no file."""
     if not any(sign in argument for sign in _SIGNS_OF_TEXT):
         return False
+    return not _holds(Path.exists, argument)
+
+
+def _holds(test: Callable[[Path], bool], name: str) -> bool:
+    """Return what a test says of a path; False for what no file is named, as it is too long."""
     try:
-        return not Path(argument).exists()
+        return test(Path(name))
     except (OSError, ValueError):  # longer than a name can be; a null character
-        return True
+        return False
 
 
 def parse_field_map(given: Iterable[str]) -> dict[str, str]:

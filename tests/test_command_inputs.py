@@ -204,7 +204,8 @@ def test_workers_share_the_look_at_many_references(tmp_path: Path) -> None:
 def test_an_argument_that_is_no_solution_says_what_would_be_one(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"problem_id": "free_fall", "response": "$v = gt$"}\n')
-    for argument, said in ((str(rows), "prism run"), ("The stone falls", "standard input"), ("a" * 5000, "No such file")):
+    told = ((str(rows), "prism run"), ("The stone falls", "standard input"), ("a" * 5000, "No such file"))
+    for argument, said in told:
         found = run.invoke(app, ["grade", "free_fall", argument])
         assert found.exit_code == 3, found.output
         assert said in " ".join(found.output.split()), found.output

@@ -172,14 +172,10 @@ def with_subjects(
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
-            in_words = {
-                k for k, _ in placed
-                if _is_named_in_words(text[: located[k].span[0]], question, is_last=k == placed[-1][0] == here[-1][0])
-            }  # fmt: skip
+            in_words = _named_in_sentences(placed, here, located, text, question)
             near = [(k, f) for k, f in read if not scope or letters[k] in (scope, ())]  # with what is common to all
-            others = known if not is_nameless(asked[0].subject) else context.givens.keys()
             assigned = dict(
-                _answer_in_words(asked[0], placed, near, known, in_words, others, is_presented=bool(presented))
+                _answer_in_words(asked[0], placed, near, known, in_words, context, is_presented=bool(presented))
             )
             later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
             assigned |= dict(_under_another_name(assigned, later, known))
@@ -217,9 +213,8 @@ def _read_sets_as_asked(
             continue
         answer, is_any = asked[0], is_nameless(asked[0].subject)
         for k in presented or (here[-1:] if is_any else []):
-            f = answered[k]
-            own = frozenset() if f is None else symbols_of(f) - frozenset(known)
-            if f is not None:
+            if (f := answered[k]) is not None:
+                own = symbols_of(f) - frozenset(known)
                 read = in_asked_form(f, answer.subject, answer.form, question=question, own=own, is_any=is_any)
                 answered[k] = read or f
 
@@ -381,7 +376,7 @@ def _answer_in_words(
     here: Sequence[_Placed],
     known: Collection[str],
     in_words: Collection[int],
-    others: Collection[str],
+    context: Context,
     *,
     is_presented: bool,
 ) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
@@ -393,11 +388,12 @@ def _answer_in_words(
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
-        others: symbols that name other quantities: all of the problem, or its givens where the answer has no name.
+        context: of the problem; where the answer has no name, no symbol but its givens names another quantity.
     """
     if not asked.names.isdisjoint(_sides_of(here)):
         return
     is_any = is_presented or is_nameless(asked.subject)
+    others = context.givens.keys() if is_nameless(asked.subject) else known
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
     used = {name for _, f in here for member in f.members[1:] for name in symbols(member)} - set(known)
     stated = [(k, _one_of(f)) for k, f in placed]
@@ -463,6 +459,18 @@ def _may_name(own: Expr, asked: Expr, *, is_any: bool) -> bool:
 def _is_condition(item: LocatedFormula, text: str) -> bool:
     r"""Return True for a formula behind words that make it a condition: `\text{(with } x = 0`, "for $m = 1$ g"."""
     return _UNDER.search(text[max(0, item.span[0] - _LONGEST_VERB) : item.span[0]]) is not None
+
+
+def _named_in_sentences(
+    placed: Sequence[_Placed],
+    here: Sequence[_Placed],
+    located: Sequence[LocatedFormula],
+    text: str,
+    question: str,
+) -> set[int]:
+    """Return the ordinals of those of the `placed` formulas that `_is_named_in_words`; `here`: all of the part."""
+    last = placed[-1][0] if placed and placed[-1][0] == here[-1][0] else None
+    return {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question, is_last=k == last)}
 
 
 def _is_named_in_words(before: str, question: str, *, is_last: bool) -> bool:

@@ -546,21 +546,21 @@ def _worded_answers(problem: Problem, text: str, parts: Sequence[Part]) -> list[
         is_match = answer.status == Status.EQUIVALENT
         matches = (Match(node.index, Stage.PLAIN, reason),) if is_match else ()
         place = answer.place or next(iter(places), "")
-        start = max(_found_in_part(place, node.subquestion, text, parts), 0)
+        last = place.rpartition("\n")[2]
+        start = max(_found_in_part(last, node.subquestion, text, parts), 0)
         graded.append(
             GradedFormula(
-                place, (start, start + len(place.rpartition("\n")[2])), "text", answer.status, reason,
+                place, (start, start + len(last)), "text", answer.status, reason,
                 (node.index,) if is_match else (), answer.detail, matches=matches,
             )
         )  # fmt: skip
     return graded
 
 
-def _found_in_part(place: str, letter: str, text: str, parts: Sequence[Part]) -> int:
-    """Return where the last line of an answer in words stands for the last time in its part, else anywhere; or -1."""
-    last = place.rpartition("\n")[2]
-    inside = max((text.rfind(last, part.start, part.end) for part in parts if part.letter == letter), default=-1)
-    return inside if inside >= 0 else text.rfind(last)
+def _found_in_part(line: str, letter: str, text: str, parts: Sequence[Part]) -> int:
+    """Return where a line of an answer in words stands for the last time in its part, else anywhere; or -1."""
+    inside = max((text.rfind(line, part.start, part.end) for part in parts if part.letter == letter), default=-1)
+    return inside if inside >= 0 else text.rfind(line)
 
 
 def _texts_of(letter: str, text: str, parts: Sequence[Part]) -> Iterator[str]:

@@ -114,7 +114,7 @@ class Features:
         ops, names, known = self.plain.ops, self.plain.names, self.known
         found = {
             Hint.ITALIC_UNIT: any(self.italic_quantities),
-            Hint.EULER: "exp" in ops and "e" in names,
+            Hint.EULER: "e" in names,
             Hint.VECTOR: self.plain.has_vector,
             Hint.PRIME: self.plain.has_prime,
             Hint.CALL: "apply" in ops,

@@ -35,7 +35,7 @@ from prism.equivalence.substitutions import Attempt, expand_definitions, sensiti
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
 from prism.inputs import require_text
-from prism.physics.context import Context, Declaration, context_of, parse
+from prism.physics.context import Context, Declaration, context_of, parse, with_written_names
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
@@ -87,8 +87,11 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
     context = context_of(context)
     with share(PAIR) as account:
         try:
-            reference = parse(a, context=context) if isinstance(a, str) else a
-            claim = parse(b, context=context) if isinstance(b, str) else b
+            reference, claim = (parse(each, context=context) if isinstance(each, str) else each for each in (a, b))
+            named = with_written_names(with_written_names(context, (reference,)), (claim,))
+            if named is not context:
+                reference = parse(a, context=named) if isinstance(a, str) else a
+                claim = parse(b, context=named) if isinstance(b, str) else b
         except LatexSyntaxError as error:
             return Verdict(Status.UNDECIDED, "parse_error", detail=str(error), cost=account.spent)
         verdict = match_within_budget(reference, claim, context)

@@ -24,6 +24,7 @@ TOLERANCES = (Fraction(5, 100), Fraction(3, 100), Fraction(1, 100), Fraction(5, 
 LONG_WAY = (3, Fraction(2, 100))  # from so many earlier numbers on, the tolerance that replaces that of three figures
 MAX_TOLERANCE = Fraction(5, 100)  # of an intermediate number
 
+PERCENT = Unit("", Fraction(1, 100), DIMENSIONLESS.dimension)
 _STEPS = 15  # of one comparison: fractions of units
 _DIFFERENCES = (r"\Delta ", r"\delta ")  # how names of differences begin: offsets of units cancel in them
 
@@ -46,6 +47,7 @@ class NumberSpec:
         within: relative tolerance that replaces the one that follows from figures; None for that one.
         ignores_units: a number is accepted also where only its unit is missing or another.
         is_measured: a whole number is rounded, as one with a unit is; else it is exact.
+        is_unasked: no question says in what unit: a percent sign behind the claim counts for nothing.
         has_values: the problem gives values, so that a number at the end of a chain is what comes out with them.
     """
 
@@ -61,6 +63,7 @@ class NumberSpec:
     ignores_units: bool = False
     is_measured: bool = False
     has_values: bool = False
+    is_unasked: bool = False
 
     def is_exact(self, wanted: StatedNumber) -> bool:
         """Return True if a number has to be met exactly: a count, or a closed form."""
@@ -91,6 +94,10 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
         found = compare_numbers(Numeric(reference.subject, bare), stated, replace(counting, asked=None))
         return found if found.status == Status.EQUIVALENT else compare_numbers(reference, claim, counting)
     readings: tuple[str, ...] = ()
+    if spec.is_unasked and wanted.unit is None and claim.unit == PERCENT:
+        found = compare_numbers(reference, replace(claim, unit=None), spec)
+        if found.status == Status.EQUIVALENT:
+            return replace(found, readings=("unit: a percent sign that the reference has not",))
     factor = Fraction(1)
     lacks_unit = spec.is_node and claim.unit is None and wanted.unit is not None
     if lacks_unit and wanted.unit and (any(wanted.dimension) or wanted.unit.pi or spec.asked):
@@ -158,7 +165,8 @@ def _compare_values(
     gap = abs(value - target)
     if gap <= max(tolerance(figures, spec) * abs(target), wanted.ulp / 2):
         return same
-    if claim.shown == figures - 1 and figures > 1 and gap <= _unit_in_last_place(claim.value, claim.shown) * ratio / 2:
+    in_its_unit = claim.value - (value - target) / ratio
+    if claim.shown == figures - 1 and figures > 1 and _is_rounded(in_its_unit, claim.value, claim.shown):
         return same
     return _number_rejection(_describe_values(value, target), readings)
 
@@ -187,6 +195,20 @@ def tolerance(figures: int, spec: NumberSpec) -> Fraction:
 def is_close(a: Fraction, b: Fraction) -> bool:
     """Return True if two numbers differ by floating-point rounding only."""
     return math.isclose(a, b, rel_tol=1e-12)
+
+
+def _is_rounded(exact: Fraction, value: Fraction, figures: int) -> bool:
+    """Return True if a value is another one rounded to so many figures, half up or half to even.
+
+    >>> [_is_rounded(Fraction(exact), Fraction(value), 1) for exact, value in (("0.54", 1), ("0.96", 1), ("2.5", 3))]
+    [False, True, True]
+    >>> [_is_rounded(Fraction(exact), Fraction(value), 1) for exact, value in (("2.5", 2), ("1.5", 1))]
+    [True, False]
+    """
+    unit = min(_unit_in_last_place(each, figures) for each in (exact, value))
+    gap = abs(value - exact)
+    is_even = unit > 0 and (value / unit) % 2 == 0
+    return gap < unit / 2 or (gap == unit / 2 and (abs(value) > abs(exact) or is_even))
 
 
 def _unit_in_last_place(value: Fraction, figures: int) -> Fraction:

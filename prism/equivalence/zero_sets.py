@@ -503,7 +503,9 @@ def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
 def _try_more_points(
     trial: Trial, samplings: Mapping[str, Sampling], a: AnyPoints, b: AnyPoints, verdict: Verdict
 ) -> Verdict:
-    """Compare again with more points, then with variables drawn negative that had negative roots only.
+    r"""Compare again with more points, then with variables drawn negative that had negative roots only.
+
+    Where neither formula had any point, each variable that they share is drawn negative: `\ln(\sqrt{1-x} - 1)`.
 
     Returns the first verdict with a reason other than `too_few_points`, or the last one.
     """
@@ -512,6 +514,9 @@ def _try_more_points(
         negative_roots = sorted(
             name for name in always_negative_symbols(a) & always_negative_symbols(b) if samplings[name] == ORDINARY
         )
+        if not (a.n_point or b.n_point):
+            shared = (set(a.tape.names) & set(b.tape.names)) - a.subjects - b.subjects
+            negative_roots = sorted(name for name in shared if samplings[name] == ORDINARY)
     more = replace(trial, want=_MORE_POINTS * trial.want)
     attempts = [(more, samplings)]
     attempts += [(trial, {**samplings, name: Sampling("negative")}) for name in negative_roots[:_MAX_SIGN_TRIALS]]

@@ -26,7 +26,7 @@ from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
-from prism.problem.answers import counted_number, plain_answer, typed_quantity
+from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
 
 _BEFORE = 60  # characters before a formula that may state it
 
@@ -162,12 +162,8 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context, known: froze
         if item.latex in parsed.read:
             continue
         try:
-            typed = plain_answer(item.latex) if is_answer(item) else item.latex
-            count = counted_number(typed, question) if is_answer(item) else None
-            quantity = typed_quantity(typed) if count is None and typed != item.latex else None
-            read = read_once(count or quantity or typed, context)
-            quantity = typed_quantity(typed) if is_answer(item) and _may_be_quantity(read, known) else None
-            parsed.read[item.latex] = read if quantity is None else read_once(quantity, context)
+            read = _read_answer(item.latex, context, known, question) if is_answer(item) else None
+            parsed.read[item.latex] = read or read_once(item.latex, context)
         except LatexSyntaxError as error:
             parsed.read[item.latex] = str(error)
             if error.kind == "limit":
@@ -178,6 +174,25 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context, known: froze
             parsed.errors[order] = error
             parsed.read[item.latex] = str(error)
     return parsed
+
+
+def _read_answer(latex: str, context: Context, known: frozenset[str], question: str) -> Formula | None:
+    """Return what is presented as an answer as it may be typed: with words or an italic unit; None for a formula.
+
+    Errors:
+        LatexSyntaxError: as of `parse`.
+    """
+    typed = plain_answer(latex)
+    value, quantity = typed_value(typed, question), typed_quantity(typed)
+    if value is not None or (quantity is not None and typed != latex):
+        return read_once(value or quantity or typed, context)
+    try:
+        read = read_once(typed, context)
+    except LatexSyntaxError:
+        if quantity is None:
+            raise
+        return read_once(quantity, context)
+    return read_once(quantity, context) if quantity and _may_be_quantity(read, known) else read
 
 
 def _may_be_quantity(read: Formula, known: frozenset[str]) -> bool:

@@ -1,7 +1,8 @@
 r"""Formulas that say their value twice, read as what they say once: `\eta = 0.564\ (56.4\%)`, "0.564 or 56.4 %".
 
-A bracket behind a number restates it only if it holds a unit, a percent or degree sign, or begins with `=` or
-`\approx`, and agrees within the last place of a number; else it multiplies (semantics F.7). Alternatives that restate
+A bracket behind a number restates it only if it holds a unit, a percent or degree sign, begins with `=` or `\approx`,
+or is a decimal apart from a closed form, and agrees within the last place of a number; else it multiplies (semantics
+F.7). Alternatives that restate
 their first one are that one (semantics F.7).
 """
 
@@ -15,10 +16,11 @@ from prism.errors import LatexSyntaxError
 from prism.grading.restatements import restates
 from prism.physics.context import Context, parse
 from prism.physics.units import find_unit_product
+from prism.problem.typed_answers import typed_quantity
 
 _SPACE = r"(?:\\[ ,;:!]|~|\\q?quad|\s)*"
 _BRACKET = re.compile(
-    rf"(?P<head>[^()]*[\d}}]){_SPACE}(?:\\left)?\((?P<inner>[^()]{{1,60}}?)(?:\\right)?\)(?P<end>[\s.,;]*)"
+    rf"(?P<head>[^()]*?[^()\s~\\])(?P<gap>{_SPACE})(?:\\left)?\((?P<inner>[^()]{{1,60}}?)(?:\\right)?\)(?P<end>[\s.,;]*)"
 )
 # `12.3(4)`, the last figure with its uncertainty, at the end or before a unit or a power of ten.
 _UNCERTAIN = re.compile(
@@ -28,6 +30,8 @@ _SAYS_UNIT = re.compile(r"\\%|\\circ|°|\\unit|\\mathrm|\\text|\\rm\b|^\s*(?:=|\
 _UNIT_IN_BRACKETS = re.compile(
     rf"{_SPACE}\[\s*\\(?:mathrm|text|textrm|unit|rm)\s*\{{(?P<unit>[^{{}}]{{1,30}})\}}\s*\][\s.]*$"
 )
+_DECIMAL = re.compile(r"\s*[-+−]?\d*\.\d+\s*")
+_CLOSED = re.compile(r"/|\\(?:[dt]?frac|sqrt|pi)(?![A-Za-z])")  # a form that is no decimal itself
 _RELATION = re.compile(r"^\s*(?:=|\\approx|\\simeq)")
 _LONGEST = 400  # characters of a formula that is searched for a bracket
 _VALUE = symbol(r"\value")
@@ -44,11 +48,15 @@ def read_once(latex: str, context: Context) -> Formula:
     if read.kind in ("alternatives", "system") and all(part.kind == "expression" for part in read.parts):
         return formula((Expr("list", tuple(part.members[0] for part in read.parts)),), (), latex, read.depends)
     bracket = _BRACKET.fullmatch(latex) if latex.endswith((")", ").", "),")) and len(latex) <= _LONGEST else None
-    if bracket is None or not _SAYS_UNIT.search(bracket["inner"]):
+    if bracket is None:
+        return read
+    typed = [typed_quantity(bracket[name]) for name in ("head", "inner")]
+    is_decimal = bool(bracket["gap"]) and _DECIMAL.fullmatch(bracket["inner"]) and _CLOSED.search(bracket["head"])
+    if not (_SAYS_UNIT.search(bracket["inner"]) or typed[1] or is_decimal):
         return read
     try:
-        head = parse(bracket["head"], context=context)
-        inner = parse(_RELATION.sub("", bracket["inner"]), context=context)
+        head = parse(typed[0] or bracket["head"], context=context)
+        inner = parse(typed[1] or _RELATION.sub("", bracket["inner"]), context=context)
     except LatexSyntaxError:
         return read
     if not head.members or inner.kind != "expression":

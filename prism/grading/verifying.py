@@ -208,19 +208,23 @@ def _prepared(
         raise DataFileError("gold answer", tuple(fault.removeprefix(f"{ANSWER}: ") for fault in error.faults)) from None
     # "Show that ...": who asks for the answer alone cannot ask for the way to it
     prepared = replace(prepared, shown=frozenset(), showing={})
-    if within is None and units and exact is None:
+    if within is None and units and exact is None and question:
         return prepared
     references = tuple(
-        replace(node, number_spec=_overruled(node.number_spec, within, units=units, exact=exact))
+        replace(node, number_spec=_overruled(node.number_spec, within, units=units, exact=exact, question=question))
         for node in prepared.task.references
     )
     return replace(prepared, task=replace(prepared.task, references=references))
 
 
-def _overruled(spec: NumberSpec, within: Fraction | None, *, units: bool, exact: bool | None) -> NumberSpec:
+def _overruled(
+    spec: NumberSpec, within: Fraction | None, *, units: bool, exact: bool | None, question: str
+) -> NumberSpec:
     """Return how precisely a number has to be stated, with what the caller of `verify` says."""
     is_measured = spec.is_measured if exact is None else not exact
-    return replace(spec, within=within, ignores_units=not units, is_measured=is_measured)
+    return replace(
+        spec, within=within, ignores_units=not units, is_measured=is_measured, is_unasked=not question.strip()
+    )
 
 
 def _verdict_of(prepared: PreparedProblem, graded: Grade) -> Verdict:

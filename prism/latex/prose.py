@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import pairwise
 
-from prism.latex.words import word_set
+from prism.latex.word_lists import any_word
+from prism.latex.words import ALTERNATIVE, word_set
 
 MAX_SENTENCE = 600  # characters searched for the other end of a sentence, so that no text costs quadratic time
 FORMULA = "§"  # stands for each character of a formula in masked text
@@ -107,6 +109,32 @@ def changes_quantity(words: Sequence[str]) -> bool:
     """
     lower = [word.lower() for word in words]
     return not (CHANGES | _SQUARED).isdisjoint(lower) or any(pair in _CHANGING_PAIRS for pair in pairwise(lower))
+
+
+# Words that make another number of the one before them.
+_MULTIPLES = word_set(
+    "hundred hundreds thousand thousands million millions billion billions trillion dozen dozens score scores gross"
+    " pair pairs couple couples fold third thirds quarter quarters percent per and plus over"
+)
+_NO_REMARK = NEGATIONS | WRONG_WORDS | HEDGES | ALTERNATIVE | _MULTIPLES
+
+
+def is_remark(words: Sequence[str]) -> bool:
+    """Return True if words behind a number say nothing about its value: none denies, doubts, changes or replaces it.
+
+    >>> [is_remark(text.split()) for text in ("above the ground", "or more", "if at rest", "thousand", "oder so")]
+    [True, False, False, False, False]
+    """
+    lower = [word.lower() for word in words]
+    if not lower or not _NO_REMARK.isdisjoint(lower) or any(map(is_negation, lower)) or changes_quantity(lower):
+        return False
+    return re.search(_doubts(), " ".join(lower)) is None
+
+
+@cache
+def _doubts() -> str:
+    """Return a pattern of the words that deny, replace or loosen what is beside them, in any language."""
+    return "|".join(map(any_word, ("alternatives", "looser", "denials", "conditionals")))
 
 
 # What a reader sees -----------------------------------------------------------------------------------------------

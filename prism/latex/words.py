@@ -171,7 +171,7 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     if is_unparted or not begins.isdisjoint(_ELSEWHERE):
         return "prose"
     if len(words) == 1:
-        return "prose" if lower[0] in _QUALIFIERS and before != "relation" else "other"
+        return "prose" if lower[0] in _QUALIFIERS and before not in ("relation", "operator") else "other"
     return "other" if before in ("relation", "operator") or after in ("relation", "operator") else "prose"
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, symbols_of, walk
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import require_text, value_faults
 from prism.latex import parse as parse_latex
@@ -194,6 +194,21 @@ def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) 
     except LatexSyntaxError as error:
         at = page.span_in_original((error.position, error.position))[0]
         raise LatexSyntaxError(latex, at, error.found, error.expected, error.kind) from None
+
+
+def with_written_names(context: Context, formulas: Iterable[Formula]) -> Context:
+    r"""Return the context with each name of several letters declared that a formula writes upright, `\text{foo}`.
+
+    Elsewhere the same letters in italics are that name too. A name whose letters are all symbols stays a product there.
+
+    >>> with_written_names(Context(), [parse(r"\text{foo} = 3 m")]).words
+    frozenset({'foo'})
+    """
+    used = context.declared.union(*map(symbols_of, formulas))
+    names = {name.partition("_")[0].rstrip("'") for name in used} - context.words
+    names = {name for name in names if len(name) > 1 and name.isalpha() and name.isascii()}
+    new = frozenset(name for name in names if not used.issuperset(name))
+    return replace(context, declared=context.declared | new) if new else context
 
 
 def _parse_expanded(latex: str, context: Context) -> Formula:

@@ -79,7 +79,8 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
 def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
     """Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
 
-    A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem (semantics U.4).
+    A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem, but in a word
+    (semantics U.4).
 
     Args:
         expr: one member of a formula.
@@ -111,7 +112,7 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
         (f" {base.name}" if base.op == "unit" else _UNIT_LETTERS.get(base.name, base.name), power)
         for base, power in factors[1:]
     ]
-    if not letters or any(base.name in taken for base, _ in factors[1:] if base.op == "sym"):
+    if not letters:
         return None
     long = [name for name, _ in letters if len(name) > 1 and name not in _UNIT_LETTERS.values()]
     if any(name[0] != " " and (name not in text or find_unit(name) is None) for name in long):
@@ -122,7 +123,11 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
         stop = _italic_unit_end(letters, start, text)
         if stop is None:
             return None
-        leaf = Expr("unit", name="".join(name for name, _ in letters[start:stop]).strip())
+        name = "".join(name for name, _ in letters[start:stop]).strip()
+        is_word = len(name) >= _SHORTEST_WORD and name in text
+        if not is_word and any(base.name in taken for base, _ in factors[1 + start : 1 + stop] if base.op == "sym"):
+            return None
+        leaf = Expr("unit", name=name)
         power = letters[stop - 1][1]
         parts.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
         start = stop
@@ -133,6 +138,7 @@ _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and 
 
 _OPS_OF_LETTERS = frozenset(("num", "sym"))
 _ITALIC_OPS = frozenset(("num", "sym", "unit", "mul", "div", "pow", "neg"))
+_SHORTEST_WORD = 5  # letters; who writes `0.05 kilograms` in a row means no product
 _MAX_ITALIC = 12  # letters; a longer run is a product
 
 

@@ -19,8 +19,8 @@ from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.physics.quantities import italic_units_as_quantity
-from prism.physics.units import find_unit_product
 from prism.problem.source import NODE_LISTS, Table
+from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
 from prism.problem.worded_answers import is_text, names_option
 
 NAMELESS = r"\answer"  # how the names of nameless subjects begin
@@ -32,18 +32,11 @@ _NONE: frozenset[str] = frozenset()
 _PLAIN_UNIT = re.compile(r"\d(?:(?:\s|\\[,;:! ]|~)+(?:\\mu\s*)?[A-Za-z]|[A-Za-z]+/)")
 _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three words outside of a command
 _WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")  # `stable`, `strong decay`
-# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
-_QUANTITY = re.compile(
-    r"(?P<number>[-+]?(?:\d+/\d+|[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?))"
-    r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
-)
-_NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _IN_TEXT = re.compile(
     r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
 )  # `\text{(D)}`
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
-_LAST_WORDS = re.compile(r"(?<!\\),\s*\\text\{\s*[a-z]{3,}[a-z ]*\}\s*$")  # `, \text{ violet}`: a remark behind a comma
 _COPIED = (
     "id",
     "symbols",
@@ -138,67 +131,17 @@ def _value_alone(latex: str) -> Table:
     return {"accept": [write(value)]}
 
 
-def plain_answer(text: str) -> str:
-    r"""Return an answer without the text command around a number with its unit, and without an option's letter.
-
-    >>> plain_answer(r"\text{8 minutes}"), plain_answer("(b) 1 MeV"), plain_answer("(a) + b")
-    ('8 minutes', '1 MeV', '(a) + b')
-    """
-    wrapped = _WRAPPED.fullmatch(text)
-    return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
-
-
-_WRAPPED = re.compile(
-    r"\s*\\(?:text|textbf|textrm|mathrm|mbox)\s*\{(?P<inner>[^{}$\\]*\d[^{}$\\]*[A-Za-z][^{}$\\]*)\}\s*\.?\s*"
-)
-_LETTERED = re.compile(r"\A(?:\([A-Ha-h]\)|[A-Ha-h]\))\s*(?=[-+−]?\.?\d)")
-
-
-def typed_quantity(text: str) -> str | None:
-    r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
-
-    >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
-    ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
-    """
-    parts = [_QUANTITY.fullmatch(part) for part in _NEXT_PART.split(text)]
-    if any(part is None or find_unit_product(part["unit"]) is None for part in parts):
-        return None
-    return "".join(rf"{_as_fraction(part['number'])}\unit{{{part['unit']}}}" for part in parts if part is not None)
-
-
-def _as_fraction(number: str) -> str:
-    """Return a typed number as LaTeX: `1/2` as a fraction, any other as it is."""
-    above, slash, below = number.partition("/")
-    return rf"\frac{{{above}}}{{{below}}}" if slash else number
-
-
-def counted_number(text: str, question: str) -> str | None:
-    r"""Return the number of a text that says only how many there are of what a question counts; None for any other.
-
-    >>> [counted_number(text, "How many balls are red?") for text in (r"23\text{ balls}", "23 boys", "2 dozen balls")]
-    ['23', None, None]
-    """
-    found = _COUNT.fullmatch(text.strip())
-    counted = {word.lower() for match in _COUNTED.finditer(question) for word in match["words"].split()}
-    return found["number"] if found and counted.issuperset(found["words"].lower().split()) else None
-
-
-_COUNT = re.compile(
-    r"(?P<number>[-+]?[\d.,]*\d)(?:\s|~|\\[,;: ])*(?:\\(?:text|mathrm|textrm|rm)\s*\{\s*)?(?<=[\s{~,;:])"
-    r"(?P<words>[A-Za-z]+(?:[\s~]+[A-Za-z]+)*)\s*\}?\.?"
-)
-_COUNTED = re.compile(r"\b(?:how many|number of)\s+(?P<words>[A-Za-z]+(?: [A-Za-z]+){0,3})", re.IGNORECASE)
-
-
 def formulas_of_answer(written: str) -> list[str]:
     r"""Return the formulas of an answer as LaTeX: as it is written, or those between delimiters; several of a system.
 
     >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
     [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
-    bare = _LAST_WORDS.sub("", plain_answer(written).removesuffix("\\"))
+    bare = plain_answer(written).removesuffix("\\")
     if (quantity := typed_quantity(bare)) is not None:
         return [quantity]
+    if (value := typed_value(bare, "")) is not None:
+        return [value.partition("=")[0]]
     bare = _JOINS.sub(r"\\text{ \1 }", bare)
     if _WORDS.fullmatch(bare) or _PROSE.search(_TEXT.sub("", bare)) or _IN_TEXT.fullmatch(bare):
         return []

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -27,7 +28,7 @@ from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, 
 from prism.latex import extract
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.macros import expanded_values, read_macros
-from prism.physics.context import Context, describe_syntax_error, parse
+from prism.physics.context import Context, describe_syntax_error, parse, with_written_names
 from prism.problem.answers import ANSWER, is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
     LEADS_NOWHERE,
@@ -588,7 +589,18 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
             report.faults.append(f"{where}: {fault}")
         for located in extract(text):
             names |= _symbols_mentioned(located.latex, where, report)
-    return replace(context, declared=context.declared | names)
+    context = replace(context, declared=context.declared | names)
+    return with_written_names(context, _readable_nodes(data, context))
+
+
+def _readable_nodes(data: Table, context: Context) -> Iterator[Formula]:
+    """Yield the formulas of the nodes that can be read; what is wrong with the others is told when nodes are read."""
+    nodes = next((data[key] for key in NODE_LISTS if data.get(key) is not None), ())
+    for entry in nodes if isinstance(nodes, list | tuple) else ():
+        latex = entry.get("formula") if isinstance(entry, Mapping) else None
+        if isinstance(latex, str):
+            with suppress(LatexSyntaxError):
+                yield parse(latex, context=context)
 
 
 def _symbols_mentioned(latex: str, where: str, report: LoadReport) -> frozenset[str]:

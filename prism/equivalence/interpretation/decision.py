@@ -74,6 +74,7 @@ _NOTHING = 1e-40  # size of what vanishes
 _VANISHING = 1e-9  # size, with its error, of what may vanish
 _TELLING = 2  # of the interpretations that have to agree, those in which the formulas do not vanish
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
+_REAL_ABOVE_ZERO = frozenset(("ln", "sqrt"))  # operations that have a real value of positive numbers alone
 _SAME_ROOT = 1e-9  # relative distance of two roots that are one
 
 
@@ -176,6 +177,9 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             continue
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
             return Outcome(None, type(error).__name__)
+        if same is False and is_of_numbers and _leaves_reals(draw, a, b):
+            why = "beyond the real numbers"
+            continue
         if same is False:
             return Outcome(False)
         met |= draw.met
@@ -191,6 +195,24 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         if is_enough and has_converged and not _misses_a_case(met):
             return _at_other_sizes(a, b, signature, known)
     return Outcome(None, "a case that no draw falls into" if _misses_a_case(met) else why)
+
+
+def _leaves_reals(draw: Draw, a: Formula, b: Formula) -> bool:
+    """Return True if a logarithm or root of real letters has no real value in an interpretation (semantics Z.3)."""
+    if draw.signature.notation.is_complex or not draw.signature.notation.complexes.isdisjoint(symbols(*a.members)):
+        return False
+    evaluator = Evaluator(draw)
+    nodes = (node for f in (a, b) for member in f.members for node in walk(member) if node.op in _REAL_ABOVE_ZERO)
+    return any(_is_complex(evaluator, node) for node in nodes)
+
+
+def _is_complex(evaluator: Evaluator, node: Expr) -> bool:
+    """Return True if an expression has a value that is no real number."""
+    try:
+        value = evaluator.value(node, Scope())
+    except (Unvalued, ArithmeticError, ValueError):
+        return False
+    return isinstance(value, Scalar) and not plain(value).imag.contains(0)
 
 
 def _misses_a_case(met: set[tuple[Expr, int]]) -> bool:

@@ -46,12 +46,12 @@ def _kind_by_name(**names_by_kind: str) -> dict[str, str]:
 
 _SIMPLE = _kind_by_name(
     relation="approx simeq cong sim equiv le leq leqslant ge geq geqslant ll gg ne neq propto lesssim gtrsim doteq"
-    " triangleq coloneqq lt gt asymp approxeq in notin",
-    operator="pm mp cdot times div ast",
+    " triangleq coloneqq coloneq lt gt asymp approxeq in notin",
+    operator="pm mp cdot vdot times div ast",
     arrow="Rightarrow Longrightarrow implies therefore iff Leftrightarrow Longleftrightarrow because Leftarrow"
     " Longleftarrow impliedby nRightarrow nLeftrightarrow",
     weak="rightarrow to longrightarrow leadsto",  # a consequence, a limit or a transition
-    wide="quad qquad hfill enspace enskip",
+    wide="quad qquad hfill enspace",
     drop="nonumber notag displaystyle textstyle scriptstyle hline qedhere limits nolimits",
     open="langle lfloor lceil lbrace lbrack",
     close="rangle rfloor rceil rbrace rbrack",

@@ -26,9 +26,9 @@ from prism.latex.parsing.tokens import (
     has_type,
     split_at,
 )
-from prism.latex.parsing.unit_text import is_numeric
-from prism.latex.prose import WRONG_WORDS, changes_quantity
-from prism.latex.words import ALTERNATIVE, is_written_out_unit
+from prism.latex.parsing.unit_text import is_numeric, read_unit_expression
+from prism.latex.prose import WRONG_WORDS, changes_quantity, is_remark
+from prism.latex.words import ALTERNATIVE, LONG_UNITS, UNITS, is_written_out_unit
 
 _LOOK_AHEAD = 10  # operations for each item among which an equality is looked for, for each arrow
 MAX_PARTS = 200  # formulas in one text: each of them is disambiguated and built by itself
@@ -58,7 +58,6 @@ _ARROW_SIGNS = frozenset(sign for sign, relation in RELATION_TEXT.items() if rel
 _SEPARATES = frozenset(("COMMA", "ROW", "IMPLIES", "OR", "COLON"))
 _ROUGHLY = frozenset("about approximately roughly nearly around".split())  # before a number they change nothing
 _DIRECTION = re.compile(r"(?:up|down|left|right|north|south|east|west)(?:wards?)?|(?:for|back|in|out)wards?|[a-z]+wise")
-_DIRECTED = frozenset(("directed", "pointing"))
 _COUNTERS = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", r"\ell"))
 _SHORTEST_RANGE = 3  # tokens of `n = 1`
 _NUMBER_LIST_TYPES = frozenset(("NUM", "MINUS", "PLUS", "PM", "FRAC", "INFINITY"))  # of a list of numbers
@@ -118,7 +117,7 @@ def split_formulas(items: list[Token], end: int) -> Clause:
     Errors:
         Fault: no formula is left, prose, or a piece that may belong to either neighbour (`a = b, c, d = e`).
     """
-    items = _without_direction(_without_rounding_words(items))
+    items = _without_remark(_without_rounding_words(items))
     _refuse_changing_words(items)
     items = _strip_tail(_strip_lead(items))
     while (
@@ -218,22 +217,26 @@ def _without_rounding_words(items: list[Token]) -> list[Token]:
     ]  # fmt: skip
 
 
-def _without_direction(items: list[Token]) -> list[Token]:
-    r"""Return the items without the direction behind the unit at their end: `3\text{ m upwards}`."""
-    last = items[-1] if items else None
-    if last is None or not _is_text(last) or not has_type(items, "REL"):
+def _without_remark(items: list[Token]) -> list[Token]:
+    r"""Return the items without words behind the unit at their end: `3\text{ m upwards}`, `2\text{ cm off axis}`."""
+    last = items[-1] if len(items) > 1 else None
+    if last is None or not _is_text(last) or not (words := words_in_text(last)) or _is_known_unit(last):
         return items
-    words = words_in_text(last)
-    if not words or not _DIRECTION.fullmatch(words[-1].lower()) or has_type(last.raw, "OPEN"):
-        return items
-    before = words[: -3 if words[-3:-1] == ["to", "the"] else -1]
-    if _DIRECTED.issuperset(before):
-        return items[:-1]
-    kept, letters = len(last.raw), sum(map(len, words[len(before) :]))
-    while letters:
-        kept -= 1
-        letters -= len(last.raw[kept].text) if last.raw[kept].type == "letter" else 0
-    return [*items[:-1], replace(last, raw=last.raw[:kept])]
+    starts = [at for at, token in enumerate(last.raw) if at and token.gap and token.type in ("letter", "OPEN")]
+    for at in reversed(starts):
+        unit, rest = replace(last, raw=last.raw[:at]), words_in_text(replace(last, raw=last.raw[at:]))
+        if not is_remark(rest) or rest[0] in UNITS or not rest[0].islower():
+            break
+        if _is_known_unit(unit) and read_unit_expression(unit.raw) is not None:
+            return [*items[:-1], unit]
+    is_direction = has_type(items, "REL") and not is_numeric(items[-2]) and _DIRECTION.fullmatch(words[-1].lower())
+    return items[:-1] if is_direction and is_remark(words) else items
+
+
+def _is_known_unit(text: Token) -> bool:
+    r"""Return True if all words of a text are units, `m/s` and `light years`."""
+    words = words_in_text(text)
+    return all(word in UNITS or word in LONG_UNITS for word in words) or is_written_out_unit(words)
 
 
 def _refuse_changing_words(items: list[Token]) -> None:

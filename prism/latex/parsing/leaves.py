@@ -41,7 +41,7 @@ from prism.latex.parsing.tokens import (
     unit_token,
 )
 
-MAX_PRIMES = 4  # a fourth derivative bends a beam; more is a slip
+MAX_PRIMES = 6  # more is a slip
 
 TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))

@@ -162,6 +162,8 @@ _ALSO_WORDS = frozenset(
 ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - _ALSO_WORDS
 UNIT_FUNCTIONS = frozenset(("sec", "min", "deg", "arcsec", "asec", "lb"))  # behind a number they are units
 PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh sin cos tan exp ln log sqrt").split()
+_SHORTEST_CALLED = 3  # letters of a plain name that is a function where a bracket follows; fewer are a product
+_CALLED = sorted((name for name in (*FUNCTIONS, "abs") if len(name) >= _SHORTEST_CALLED), key=len, reverse=True)
 
 RELATION_TEXT = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", ":=": "equiv",
@@ -209,8 +211,9 @@ _DELIMITERS = frozenset(("OPEN", "CLOSE", "BAR", "NORM"))
 
 _SPACES = {
     **dict.fromkeys((r"\,", r"\;", r"\:", r"\>", r"\ ", "~"), GAP_SPACE),
-    **dict.fromkeys((r"\enspace", r"\thinspace", r"\enskip", r"\medspace"), GAP_SPACE),
-    r"\eqquad": GAP_QUAD, r"\!": GAP_NONE, r"\quad": GAP_QUAD, r"\qquad": GAP_QUAD,
+    **dict.fromkeys((r"\thinspace", r"\enskip", r"\medspace", r"\thickspace", r"\nobreakspace"), GAP_SPACE),
+    **dict.fromkeys((r"\!", r"\negthinspace", r"\negmedspace", r"\negthickspace"), GAP_NONE), r"\enspace": GAP_QUAD,
+    r"\eqquad": GAP_QUAD, r"\quad": GAP_QUAD, r"\qquad": GAP_QUAD,
 }  # fmt: skip
 _SILENT = frozenset((r"\displaystyle", r"\textstyle", r"\scriptstyle", r"\limits", r"\nolimits", r"\displaylimits",
                      r"\nonumber", r"\notag", r"\allowbreak", r"\relax", r"\middle", r"\mathop", r"\ensuremath",
@@ -259,14 +262,16 @@ _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23",
 _SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
                  r"\degreeCelsius": r"\celsius", "℃": r"\celsius"}  # fmt: skip
 _SAME_SIGN = {r"\upmu": r"\mu", r"\textmu": r"\mu", r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
+              r"\vdot": r"\cdot", r"\coloneq": ":=", r"\imaginaryunit": "i", r"\exponentialE": "e",
               **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
 
 # Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and
 # quantities that are written like a word, as in `KE + PE = E`.
 _GREEK_WORDS = ("pi theta omega alpha beta gamma delta epsilon lambda sigma phi rho hbar Theta Omega Delta Sigma "
                 "Phi").split()  # fmt: skip
-NAMES = frozenset(("KE", "PE", "GPE", "EPE", "SPE", "emf", "EMF", "const", "constant", "rpm"))
-_WORDS_OF_TEXT = {**{word: "\\" + word for word in _GREEK_WORDS}, **{word: word for word in NAMES}}
+NAMES = frozenset(("KE", "PE", "GPE", "EPE", "SPE", "emf", "EMF", "const", "constant", "rpm", "ans", "Ans"))
+_WORDS_OF_TEXT = {**{word: "\\" + word for word in (*_GREEK_WORDS, "infty")}, **{word: word for word in NAMES},
+                  "infinity": r"\infty"}  # fmt: skip
 
 # Commands that a later line of `_SCAN` may read with what follows them; any other is cut at once, by the first line.
 _LONGER = (
@@ -284,7 +289,7 @@ _SCAN = re.compile(
             |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
         (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
   | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
-  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])
+  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()
         |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
   | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
@@ -300,6 +305,7 @@ _SCAN = re.compile(
   | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
   | (?P<other>\*\*(?=\s*[\w({\\-])|<=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
     """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
+    .replace("CALLED", "|".join(_CALLED))
     .replace("LONGER", _LONGER)
     .replace("WORDS", "|".join(_WORDS_OF_TEXT))
     .replace("ROWS", _LAYOUTS),
@@ -313,7 +319,7 @@ _SIMPLE = {
     **{digit: ("number", digit) for digit in string.digits},
     **{text: (kind, _SAME_DELIMITER.get(text, text) if kind in _DELIMITERS else text) for text, kind in TYPES.items()},
 }
-_SIMPLE |= {word: ("letter", name) for word, name in _WORDS_OF_TEXT.items()}
+_SIMPLE |= {word: _SIMPLE.get(name, ("letter", name)) for word, name in _WORDS_OF_TEXT.items()}
 _SIMPLE |= {sign: _SIMPLE[text] for sign, text in (_UNICODE | _SAME_SIGN).items() if text in _SIMPLE}
 _SIMPLE |= {command: ("command", same) for command, same in _SAME_COMMAND.items()}
 _GROUPING = re.compile(r"\{,\}|,\\!|\\[, ]|[,~\s\u2009\u202f]")
@@ -364,7 +370,7 @@ def tokenize(latex: str) -> list[Token]:
             if spelled in _SILENT:
                 continue
             if spelled.endswith(_SPACING) and spelled[0] == "\\":
-                gap = GAP_QUAD  # an author's own spacing, `\myquad`
+                gap = max(gap, _SPACES.get(spelled, GAP_QUAD))  # an author's own spacing, `\myquad`
                 continue
             _append_rare_sign(tokens, spelled, pos, gap)
         elif kind == "drop":

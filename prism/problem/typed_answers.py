@@ -1,0 +1,117 @@
+r"""Answers as people type them: a number with its unit, or with the noun that it counts.
+
+A gold answer and what a solution presents as its answer are read alike here, before anything is parsed: `5 m/s`,
+`\text{8 minutes}`, `17 apples`, `50 mW = 0.05 W`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prism.latex.prose import is_remark, words
+from prism.latex.words import CONNECTIVES, UNITS
+from prism.physics.units import find_unit_product
+
+_WRAPPED = re.compile(
+    r"\s*\\(?:text|textbf|textrm|mathrm|mbox)\s*\{(?P<inner>[^{}$\\]*\d[^{}$\\]*[A-Za-z][^{}$\\]*)\}\s*\.?\s*"
+)
+_LETTERED = re.compile(r"\A(?:\([A-Ha-h]\)|[A-Ha-h]\))(?:\s|~|\\[,;: ])*(?=[-+−]?\.?\d|[A-Z]\s*\Z)")
+_UNIT_IN_DOLLARS = re.compile(r"(?P<number>\s*[-+−]?[\d.,]+)\s*\$(?P<unit>[^$]+)\$\s*")  # `0.54 $\mathrm{m}$`
+_POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
+# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
+_QUANTITY = re.compile(
+    r"(?P<number>[-+]?(?:\d+/\d+|[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?))"
+    r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
+)
+_NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
+_LAST_WORDS = re.compile(r"(?<!\\),\s*\\text\{\s*(?P<words>[a-z]{3,}[a-z ]*)\}\s*$")
+_GAP = r"(?:\s|~|\\[,;: ])"
+_COUNT = re.compile(
+    rf"(?P<number>[-+]?[\d.,]*\d){_GAP}*(?:\\(?:text|mathrm|textrm|rm)\s*\{{\s*)?(?<=[\s{{~,;:])"
+    r"(?P<words>[A-Za-z]+(?:[\s~]+[A-Za-z]+)*)\s*\}?\.?"
+)
+_COUNTED = re.compile(r"\b(?:how many|number of)\s+(?P<words>[A-Za-z]+(?: [A-Za-z]+){0,3})", re.IGNORECASE)
+_EQUALS = re.compile(r"\s*(?:=|\\approx(?![A-Za-z])|≈)\s*")
+_NOUN = re.compile("[a-z]*[aeiouy][a-z]*")
+_SHORTEST_NOUN = {True: 3, False: 4}  # letters, in text mode and outside; fewer are a product, or an unknown unit
+
+
+def plain_answer(text: str) -> str:
+    r"""Return an answer without the text command around a number with its unit, and without an option's letter.
+
+    >>> plain_answer(r"\text{8 minutes}"), plain_answer("(b) 1 MeV"), plain_answer("(a) + b")
+    ('8 minutes', '1 MeV', '(a) + b')
+    >>> plain_answer(r"0.54 $\mathrm{m}$"), plain_answer("46.7 $10^6$")
+    ('0.54 \\mathrm{m}', '46.7 \\times 10^6')
+    """
+    if (split := _UNIT_IN_DOLLARS.fullmatch(text)) is not None:
+        text = f"{split['number'].strip()} {split['unit']}"
+    text = _without_last_words(_POWER_APART.sub(r" \\times ", text))
+    wrapped = _WRAPPED.fullmatch(text)
+    return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
+
+
+def _without_last_words(text: str) -> str:
+    r"""Return an answer without a remark in words behind a comma, `\lambda = 4\,\text{m}, \text{ violet}`."""
+    found = _LAST_WORDS.search(text)
+    return text[: found.start()] if found and is_remark(found["words"].split()) else text
+
+
+def typed_quantity(text: str) -> str | None:
+    r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
+
+    >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
+    ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
+    """
+    parts = [_QUANTITY.fullmatch(part) for part in _NEXT_PART.split(text)]
+    if any(part is None or find_unit_product(part["unit"]) is None for part in parts):
+        return None
+    return "".join(rf"{_as_fraction(part['number'])}\unit{{{part['unit']}}}" for part in parts if part is not None)
+
+
+def _as_fraction(number: str) -> str:
+    """Return a typed number as LaTeX: `1/2` as a fraction, any other as it is."""
+    above, slash, below = number.partition("/")
+    return rf"\frac{{{above}}}{{{below}}}" if slash else number
+
+
+def typed_value(text: str, question: str) -> str | None:
+    r"""Return an answer that is a number with words behind it, or several that are equal, as LaTeX; None for any other.
+
+    >>> typed_value(r"17\text{ apples}", ""), typed_value("50 mW = 0.05 W", ""), typed_value("a = 3", "")
+    ('17\\unit{count}', '50\\unit{mW}=0.05\\unit{W}', None)
+    """
+    return counted_number(text, question) or _equal_quantities(text)
+
+
+def counted_number(text: str, question: str) -> str | None:
+    r"""Return the number of a text that says how many there are of something, as a count; None for any other.
+
+    What a question counts has to be what the text names, and what no question counts may be anything.
+
+    >>> [counted_number(text, "How many balls are red?") for text in (r"23\text{ balls}", "23 boys", "2 dozen balls")]
+    ['23\\unit{count}', None, None]
+    >>> counted_number("17 apples", ""), counted_number("17 metres", ""), counted_number("17 thousand", "")
+    ('17\\unit{count}', None, None)
+    """
+    found = _COUNT.fullmatch(text.strip())
+    nouns = found["words"].lower().split() if found else []
+    if not found or not is_remark(nouns):
+        return None
+    counted = {word for match in _COUNTED.finditer(question) for word in words(match["words"])}
+    is_counted = counted.issuperset(nouns) if counted else _is_noun(found["words"], is_text="{" in text)
+    return rf"{found['number']}\unit{{count}}" if is_counted else None
+
+
+def _is_noun(named: str, *, is_text: bool) -> bool:
+    """Return True for words of which the first is no unit, and no product of letters."""
+    first = named.split(maxsplit=1)[0]
+    if len(first) < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
+        return False
+    return find_unit_product(first) is None and first not in CONNECTIVES and UNITS.isdisjoint(named.split())
+
+
+def _equal_quantities(text: str) -> str | None:
+    """Return a chain of typed quantities, `50 mW = 1/20 W`, as LaTeX; None for anything else."""
+    forms = [typed_quantity(form.strip()) for form in _EQUALS.split(text)]
+    return "=".join(map(str, forms)) if len(forms) > 1 and None not in forms else None

@@ -60,7 +60,7 @@ def added_condition(
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
         if not _is_about(each, live) or (has_unevaluated(each) and not is_restriction):
             continue
-        if not is_restriction and any(_is_other_value(each, f) for f in own):
+        if not is_restriction and any(_is_other_value(each, f) or _is_differentiated(each, f) for f in own):
             continue  # which of several values a claim stands by is another question, semantics C.1 and C.2
         if each.relations[0] in _UNEQUAL:
             equation = formula(each.members, ("=",), each.latex, each.depends)
@@ -100,6 +100,15 @@ def _is_other_value(f: Formula, reference: Formula) -> bool:
     """Return True for another equation that is solved for the reference's subject, by symbols."""
     same = f.kind == reference.kind == "equation" and f.members[0] == reference.members[0]
     return same and bool(symbols(f.members[1]))
+
+
+def _is_differentiated(f: Formula, reference: Formula) -> bool:
+    r"""Return True for `\sigma = ...` beside `\frac{d\sigma}{d\Omega} = ...` without sigma: a second quantity."""
+    if f.kind != "equation" or f.members[0].op != "sym" or reference.kind != "equation":
+        return False
+    rate, value = reference.members
+    name = f.members[0].name
+    return rate.op in ("derivative", "partial") and name in symbols(rate) and name not in symbols(value)
 
 
 def _with_right_sides(f: Formula, required: Iterable[Statement]) -> Formula:

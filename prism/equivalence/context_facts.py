@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, number, symbols, traits_of, walk
+from prism.algebra.expr import Expr, Formula, number, symbol, symbols, traits_of, walk
 from prism.budget import remembered_property
 from prism.equivalence.known_values import has_constant_value
 from prism.physics.constants import constant_table
@@ -19,7 +19,8 @@ from prism.physics.tables import Dimension
 CONTEXTS_KEPT = 256  # contexts with records in the cache of a process
 
 _ONE_ROOT = frozenset(("positive", "angle", "constant"))  # kinds of symbol for which x^2 = a has one solution
-_DOT_ORDERS = ("1", "2")  # of derivatives that are written with dots
+_DOT_ORDERS = ("1", "2")  # of derivatives that are written with dots or primes
+_ANY_VARIABLE = symbol("?")  # what a prime differentiates by
 _NUMBER_OPS = frozenset(("num", "const", "mul", "div", "pow", "sqrt"))
 
 Amount = tuple[Fraction, Dimension]
@@ -64,7 +65,10 @@ class ContextFacts:
 
     @remembered_property
     def partial_dots(self) -> Mapping[Expr, Expr]:
-        r"""Map time derivatives to partial ones where a definition says so: `\dot u = \partial u/\partial t`."""
+        r"""Map derivatives by dots and primes to partial ones where a definition says so for the first one.
+
+        So `\dot u = \partial u/\partial t` says what `\ddot u` is, and `u' = \partial u/\partial x` what `u''` is.
+        """
         found: dict[Expr, Expr] = {}
         for written in self.context.definitions:
             for dot, partial in (written.members, written.members[::-1]):
@@ -72,6 +76,10 @@ class ContextFacts:
                 if is_dot and partial == Expr("partial", dot.args, dot.name):
                     for order in _DOT_ORDERS:
                         found[Expr("derivative", dot.args, order)] = Expr("partial", dot.args, order)
+                if dot.op == "sym" and partial.op == "partial" and dot.name == f"{partial.args[0].name}'":
+                    for order in _DOT_ORDERS:
+                        primed = Expr("derivative", (partial.args[0], _ANY_VARIABLE), order)
+                        found[primed] = Expr("partial", partial.args, order)
         return found
 
     @remembered_property

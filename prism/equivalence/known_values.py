@@ -6,6 +6,7 @@ A formula whose inputs are all given is also stated by its number (semantics N.4
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, symbols, walk
@@ -13,7 +14,7 @@ from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
 from prism.equivalence.numbers import is_close
-from prism.equivalence.stated_numbers import Numeric, StatedNumber, is_subject, literal_precision
+from prism.equivalence.stated_numbers import Numeric, StatedNumber, is_subject, literal_precision, stated_number
 from prism.physics.constants import constant_table
 from prism.physics.context import EMPTY_CONTEXT, Context, constant_readings, given_values, kind_of, may_be_constant
 from prism.physics.dimensions import Inconsistent, dimension_of
@@ -29,12 +30,14 @@ KnownValues = Mapping[str, tuple[float, Dimension]]
 
 
 def number_in_constants(f: Formula, context: Context) -> Numeric | None:
-    r"""Read `M = 9.94 M_\odot` or `v = 0.8 c` as a quantity with a number; None for any other formula.
+    r"""Read `M = 9.94 M_\odot`, `v = 0.8 c` or `pc = 5\,\text{MeV}` as a quantity with a number, else None.
 
-    The unit of the number is the product of the constants of nature and units beside it.
+    The unit of the number is the product of the constants and units beside it, over those beside the quantity.
     """
     if f.kind != "equation":
         return None
+    if (found := _number_over_constants(f, context)) is not None:
+        return found
     for subject, other in (f.members, f.members[::-1]):
         factors = other.args if other.op == "mul" else ()
         literals = [factor for factor in factors if factor.op == "num"]
@@ -52,6 +55,30 @@ def number_in_constants(f: Formula, context: Context) -> Numeric | None:
         unit = Unit("", measured[0] / literal.value, measured[1])
         return Numeric(subject, StatedNumber(literal.value, unit, figures, ulp))
     return None
+
+
+def _number_over_constants(f: Formula, context: Context) -> Numeric | None:
+    r"""Read `pc = 5\,\text{MeV}` as p in MeV/c; None unless one quantity with constants equals a number."""
+    for side, other in (f.members, f.members[::-1]):
+        factors = side.args if side.op == "mul" else ()
+        subjects = [each for each in factors if is_subject(each) and not _is_constant(each, context)]
+        constants = [each for each in factors if each not in subjects]
+        number = stated_number(other) if len(subjects) == 1 and constants else None
+        if number is None or number.unit is None or not all(_is_constant(each, context) for each in constants):
+            continue
+        measured = evaluate_with_units(Expr("mul", tuple(constants)) if constants[1:] else constants[0], context)
+        if measured is None or not measured[0]:
+            continue
+        dimension = tuple(one - two for one, two in zip(number.dimension, measured[1], strict=True))
+        unit = Unit("", number.unit.factor / measured[0], dimension, pi=number.unit.pi)
+        return Numeric(subjects[0], replace(number, unit=unit))
+    return None
+
+
+def _is_constant(node: Expr, context: Context) -> bool:
+    """Return True for the letter of a constant of nature with a value, or a power of it."""
+    base = node.args[0] if node.op == "pow" and node.args[1].value is not None else node
+    return base.op == "sym" and _is_constant_with_value(base.name, context)
 
 
 def _is_constant_with_value(name: str, context: Context) -> bool:

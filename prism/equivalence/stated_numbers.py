@@ -28,7 +28,8 @@ DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
 MONEY = frozenset(("dollar", "euro", "pound sterling"))  # counted, and none is another
 
 _TURNS = frozenset(("rpm", "rev", "turn", "cycle", "revolution", "rps"))
-_CLOSED_FORM_OPS = frozenset(("num", "const", "neg", "add", "sub", "mul", "div", "pow", "sqrt", "root", "ln", "exp"))
+_OF_FORMS = frozenset("div sqrt root const ln exp pow asin acos atan".split())  # a closed form has one
+_CLOSED_FORM_OPS = frozenset("num const neg add sub mul div pow sqrt root ln exp asin acos atan".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,7 @@ def _closed_form_value(node: Expr) -> Fraction | None:
     if any(inner.op == "num" and (inner.value is None or "." in inner.name or "e" in inner.name) for inner in nodes):
         return None
     bare = node.args[0] if node.op == "neg" else node
-    is_form = any(inner.op in ("div", "sqrt", "root", "const", "ln", "exp", "pow") for inner in nodes)
+    is_form = any(inner.op in _OF_FORMS for inner in nodes)
     is_form = is_form or (bare.op == "num" and "/" in bare.name)
     n_operation = sum(max(len(inner.args) - 1, 1) for inner in nodes if inner.args and inner.op != "neg")
     if not is_form or n_operation > MAX_CLOSED_OPERATIONS:

@@ -280,7 +280,7 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bo
     """Return the formulas of two members that a chain states, with the members that each joins, and if it is rounded.
 
     `a = b = c` states `a = b` and `b = c`, and `a = c`, the first member with each of the others as far as equalities
-    reach; `a > b = c` states `a > c`. Any other formula states itself, joining no members, and
+    reach; `a > b = c` states `a > c`, where one of b and c is no number. Any other formula states itself, joining no members, and
     alternatives the product of `_as_product`.
     """
     if written.kind != "chain":
@@ -301,7 +301,8 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bo
             bounds = [each for each in relations[: k + 1] if each not in EQUALITIES]
             if len(bounds) > 1 or bounds[0] not in ORDERINGS:
                 break
-            stated.append((formula((members[0], members[k + 1]), (bounds[0],), *source), (), False))
+            if symbols(*members[k : k + 2]):  # `n = 4 > 3` says which value n has, and no bound
+                stated.append((formula((members[0], members[k + 1]), (bounds[0],), *source), (), False))
             continue
         relation = "sim" if "sim" in relations[: k + 1] else "="
         joined = formula((members[0], members[k + 1]), (relation,), *source)

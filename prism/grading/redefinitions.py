@@ -3,15 +3,16 @@ r"""Symbols of the statement to which a solution gives another meaning in words 
 "`v_f = \sqrt{2gh}`, where `h` is twice the height" says something else than the formula alone. No formula of the part
 that has the symbol is a claim. Where the statement itself has such a word, nothing is read into it, nor where the words
 relate two quantities of which the statement has no symbol for the first: "the focal length `f` is half of the radius of
-curvature `R`". "Does not have the meaning of the problem" redefines it too.
+curvature `R`". "Does not have the meaning of the problem" redefines it too. So does what is said of the sign `=`,
+and an erratum that puts another expression in the place of one that stands above.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from prism.algebra.expr import Formula, symbols_of
+from prism.algebra.expr import Formula, canonical, symbols_of
 from prism.latex import LocatedFormula
 
 _LONGEST = 80  # characters behind a symbol that are read
@@ -26,6 +27,18 @@ _MULTIPLE = re.compile(
     r"(?P<of>(?:[ -]+[a-z]+)*)(?P<symbol>[ ~]*(?:\$|\\\())?)"
 )
 _NAMED = re.compile(r"\b[Tt]he (?P<name>[a-z]+(?: [a-z]+){0,3}) (?:\$|\\\()\s*\Z")  # in words, before a symbol
+_EQUALS_SIGN = re.compile(
+    r"(?:\$\s*=\s*\$|\\\(\s*=\s*\\\)|[\"'`“”]=[\"'`“”]|\bequals? sign\b|\bsign =)\s*"
+    r"(?:sign |here |now |always |shall )*"
+    r"(?:means?|stands for|denotes?|(?:is|be) (?:to be )?(?:read|understood|taken) as|says)\s+[\"'`“”*]*"
+    r"(?!(?:that |the |is |an? )*(?:equal|equality|identical|same|exact|left))",
+    re.IGNORECASE,
+)
+_ERRATUM = re.compile(r"\b(?:errat(?:um|a)|corrigend(?:um|a)|misprints?|typos?)\b", re.IGNORECASE)
+_REPLACED = re.compile(  # the words before an expression that an erratum replaces
+    r"\b(?:replace|for|change|correct|substitute|instead of|in place of|not)\s*(?:\$|\\\()?\s*\Z", re.IGNORECASE
+)
+_FAR = 200  # characters before an expression in which an erratum is announced
 _NO_NOUN = frozenset("of the a an by from its this that here same with as and".split())
 
 
@@ -37,7 +50,7 @@ def redefined_orders(
     known: Collection[str],
     question: str,
 ) -> Mapping[int, str]:
-    """Map the ordinal of each formula with a symbol that its part redefines in words to that symbol.
+    """Map the ordinal of each formula with a symbol that its part redefines in words, or a sign, to that symbol.
 
     Args:
         located: the formulas where they stand in the text.
@@ -47,7 +60,8 @@ def redefined_orders(
         known: symbols of the problem and its reference.
         question: the statement and its subquestions.
     """
-    found: dict[int, str] = {}
+    found = dict(_with_equals_sign(formulas) if _EQUALS_SIGN.search(text) else ())
+    found |= dict(_errata(located, formulas, text))
     stated = re.findall(r"\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]", question, re.S)
     for order, f in enumerate(formulas):
         if f is None or f.kind != "expression" or f.members[0].op != "sym" or f.members[0].name not in known:
@@ -67,6 +81,31 @@ def redefined_orders(
             if each is not None and letters[other] == letters[order] and name in symbols_of(each):
                 found.setdefault(other, name)
     return found
+
+
+def _with_equals_sign(formulas: Sequence[Formula | None]) -> Iterator[tuple[int, str]]:
+    """Yield the ordinal of each formula with a sign of equality, and that sign."""
+    for order, f in enumerate(formulas):
+        if f is not None and any("=" in part.relations for part in (f, *f.parts)):
+            yield order, "="
+
+
+def _errata(
+    located: Sequence[LocatedFormula], formulas: Sequence[Formula | None], text: str
+) -> Iterator[tuple[int, str]]:
+    r"""Yield the ordinal of each formula with a member that a later erratum replaces, and that member.
+
+    "Erratum. In the box replace $gt$ by $2gt$": who reads on finds `2gt` in its place.
+    """
+    for order, f in enumerate(formulas):
+        start = located[order].span[0]
+        before = text[max(start - _FAR, 0) : start].rpartition("\n\n")[2]
+        if f is None or f.kind != "expression" or f.members[0].op == "sym" or not _ERRATUM.search(before):
+            continue
+        replaced = canonical(f.members[0])
+        for other, each in enumerate(formulas[:order] if _REPLACED.search(before) else ()):
+            if each is not None and replaced in map(canonical, each.members):
+                yield other, located[order].latex
 
 
 def _relates_quantities(before: str, said: re.Match[str], question: str) -> bool:

@@ -63,6 +63,8 @@ _WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true
 _MISTAKE = "(?:mistake|error|misconception|fallacy|myth|blunder|lie)"
 _USUAL = "(?:common|frequent|typical|popular|widespread)"
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
+_TAKEN_BACK_WORDS = "retracted withdrawn dropped discarded abandoned superseded struck".split()
+_TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
 _NOUN = (
     r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
     r"|steps?|lines?|options?|approach(?:es)?|methods?|attempts?|guess(?:es)?|ideas?|derivations?|calculations?"
@@ -137,7 +139,7 @@ _CHANGED = re.compile(  # words in a formula that make it another one, or deny i
     r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
     rf"|{any_word('looser')}|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not(?: so)?|no|maybe|perhaps"
-    rf"|retracted|withdrawn|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
+    rf"|{_TAKEN_BACK}|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
     rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
     r"|\(\s*no\s*[!.]?\)",
     re.IGNORECASE,
@@ -189,7 +191,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
     r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
-    r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
+    rf"|\b(?:is|are) hereby (?:{_TAKEN_BACK})\b"
     r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
     rf"|\bis an? {_USUAL} {_MISTAKE}\b"
     rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
@@ -345,7 +347,7 @@ class _StructuredText:
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
     *"contradict absurd nonsens myth blunder kidding joking".split(),
-    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
+    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
     "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
     "scratch", "i take", "nicht", "vrai", "verdad",
     *"cierto 不能".split(), *(word.lower() for word in sorted(all_words("denials"))),
@@ -547,10 +549,12 @@ _TO_FOOTNOTE = re.compile(
     rf"(?P<formula>{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}})?(?:\[\^(?P<name>[\w-]{{1,20}})\](?!:)"
     r"|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotemark)(?![A-Za-z]))"
 )
+_FIRST_TRY = "(?:first|old|earlier|previous) (?:attempt|try|guess|version|idea)"
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}"
-    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_ADJECTIVE}|retracted|withdrawn|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
+    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_FIRST_TRY},? ?)?(?:{_ADJECTIVE}|{_TAKEN_BACK}"
+    rf"|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
     rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
     rf"|(?:ist|est|es|è|é|is|это|は|是)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
@@ -700,7 +704,7 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
 )
 _DENIES = re.compile(
     rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}"
-    rf"|{_WRONG_ELSEWHERE}|retracted|withdrawn)\W*$",
+    rf"|{_WRONG_ELSEWHERE}|{_TAKEN_BACK})\W*$",
     re.IGNORECASE,
 )
 

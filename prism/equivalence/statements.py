@@ -280,8 +280,8 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bo
     """Return the formulas of two members that a chain states, with the members that each joins, and if it is rounded.
 
     `a = b = c` states `a = b` and `b = c`, and `a = c`, the first member with each of the others as far as equalities
-    reach; `a > b = c` states `a > c`, where one of b and c is no number. Any other formula states itself, joining no members, and
-    alternatives the product of `_as_product`.
+    reach; `a > b = c` states `a > c`, where one of b and c is no number. Any other formula states itself, joining no
+    members, and alternatives the product of `_as_product`.
     """
     if written.kind != "chain":
         return ((_as_product(written), (), written.relations[-1:] == ("approx",)),)

@@ -1,17 +1,21 @@
-r"""Letters below integrals one of whose variables stands twice, as f of `\int_0^1\int_0^y f\,dy\,dy`.
+r"""Variables of integrals and sums: one that stands twice, and a range that one of two formulas cuts short.
 
-A letter that is not written as a function of one variable may depend on all those that are integrated over, and by
-which it is differentiated. Where one of them stands twice, the letter is integrated over another variable than where
-each stands once, though for a constant both integrals are the same (semantics X.2).
+In `\int_0^1\int_0^y f\,dy\,dy` a variable stands twice. A letter that is not written as a function of one variable may
+depend on all those that are integrated over, and by which it is differentiated. Where one of them stands twice, the
+letter is integrated over another variable than where each stands once, though for a constant both integrals are the
+same (semantics X.2). A sum that goes on to infinity and one that ends at a number agree wherever what is left out is
+below rounding (semantics X.9).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prism.algebra.expr import Expr, Formula, symbols, traits_of, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbols, traits_of, walk
 from prism.budget import remembered
 
+_RANGES = frozenset(("sum", "product", "integral"))
+_ENDS = 2  # arguments of a range before its ends
 _NESTED = frozenset(("integral", "derivative", "partial"))
 
 
@@ -27,6 +31,22 @@ def are_integrated_alike(a: Formula, b: Formula) -> bool:
         if name not in of_one and has_twice and found != other:
             return False
     return True
+
+
+def are_cut_alike(a: Formula, b: Formula) -> bool:
+    r"""Return False if a range goes to infinity in one formula and ends at a number in the other, `\sum_{n=0}^{50}`."""
+    one, two = map(_ends_of_ranges, (a, b))
+    return not any(
+        {(op, True) in ends, (op, False) in others} == {True} and (op, True) not in others and (op, False) not in ends
+        for ends, others in ((one, two), (two, one))
+        for op in _RANGES
+    )
+
+
+def _ends_of_ranges(f: Formula) -> set[tuple[str, bool]]:
+    """Return for each sum, product and integral with ends its operation, and if one end is infinite."""
+    nodes = (node for member in f.members for node in walk(member) if node.op in _RANGES and len(node.args) > _ENDS)
+    return {(node.op, any(map(is_infinite, node.args[_ENDS:]))) for node in nodes}
 
 
 @remembered(4096)

@@ -16,6 +16,7 @@ from prism.algebra.alternatives import has_several_values
 from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, symbols_of, traits_of, walk
 from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
+from prism.equivalence.bound_variables import are_cut_alike
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
@@ -115,6 +116,8 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
+        if not are_cut_alike(reference, claim):
+            return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
         for name, one, two in reflections(reference, claim, context):
             if _match_renamed(one, two, context, spec).status == Status.DIFFERENT:
                 return Verdict(Status.UNDECIDED, "unsupported", detail=f"they differ where {name} is negative")

@@ -151,13 +151,20 @@ def with_matching_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         and facts_of(a).integration_variables != facts_of(b).integration_variables
     ):
         called |= {name for name, _ in depends}
+    ours, theirs = ({name for name, _ in f.depends} for f in (a, b))
+    called |= {name for name, _ in a.depends ^ b.depends} & ours & theirs
     if not called:
         return a, b
     return _with_calls(a, called, depends), _with_calls(b, called, depends)
 
 
 def _with_calls(f: Formula, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Formula:
-    """Write the argument of the functions `called` under all integrals of a formula; see `_with_calls_in`."""
+    """Write the argument of the functions `called` under all integrals of a formula; see `_with_calls_in`.
+
+    A function that the formula itself writes with an argument is one of that: below `ds` the `F(x)` is constant.
+    """
+    own = {name for name, _ in f.depends}
+    depends = f.depends.union(pair for pair in depends if pair[0] not in own)
     members = tuple(_with_calls_in(member, called, depends) for member in f.members)
     return with_members(f, members)
 

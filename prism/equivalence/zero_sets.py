@@ -56,6 +56,8 @@ from prism.equivalence.verdict import Status, Verdict, Witness
 from prism.physics.context import EMPTY_CONTEXT, Context, kind_of
 
 _MORE_POINTS = 4  # times as many if that was not enough: `sqrt(1 - v^2/c^2)` and `tanh` turn most draws away
+_TURNING = frozenset(("sin", "cos", "tan"))
+_INVERSES = frozenset(("asin", "acos", "atan"))
 _MAX_SIGN_TRIALS = 3  # symbols tried with the other sign where a target has no root (`E = -m/2n^2` solved for n)
 
 
@@ -212,11 +214,25 @@ def _compare_by_points(pair: FormulaPair, *, approximate: bool, exactly: bool = 
     trial = trial_for(pair, decimal_rule(pair.tapes, approximate=approximate))
     trial = trial if exactly else replace(trial, is_exact=False)
     verdict = _compare_under_rules(pair, trial, approximate=approximate)
-    if verdict.status != Status.EQUIVALENT and any(tape.has_inverse for tape in pair.tapes):
+    if (
+        verdict.status != Status.EQUIVALENT
+        and any(tape.has_inverse for tape in pair.tapes)
+        and not _inverts_signed(pair)
+    ):
         trial = replace(trial, rules=trial.rules | source.IN_RANGE)
         verdict = _compare_under_rules(pair, trial, approximate=approximate)
     domain = _sampled_domain(pair.notation, pair.samplings, pair.context)
     return verdict if verdict.domain == domain else replace(verdict, domain=domain)
+
+
+def _inverts_signed(pair: FormulaPair) -> bool:
+    r"""Return True for `\arcsin(\sin x)` of a letter that is declared real, and so goes beyond the principal range."""
+    real = {name for name, how in pair.samplings.items() if how.kind == "real"}
+    inverted = (
+        node.args[0] for f in (pair.a, pair.b) for member in f.members for node in walk(member) if node.op in _INVERSES
+    )
+    turning = (node for inner in inverted for node in walk(inner) if node.op in _TURNING)
+    return bool(real) and any(not real.isdisjoint(symbols(node)) for node in turning)
 
 
 def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) -> Verdict:

@@ -374,7 +374,7 @@ def _read_entries(table: object, where: str, faults: list[str]) -> dict[str, tup
 
 def parse_symbol_name(latex: str) -> str | None:
     """Return the name of a symbol written in LaTeX; None if the text is no single symbol."""
-    parsed = parse_latex(latex)
+    parsed = parse_latex(latex, frozenset((latex,)) if latex.isalpha() and latex.isascii() else frozenset())
     root: Expr | None = parsed.members[0] if parsed.kind == "expression" else None
     if root is None:
         return None

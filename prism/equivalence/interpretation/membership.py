@@ -67,6 +67,7 @@ def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status
             _refuse_other_kinds(signature, *pair)
             is_equal = so_far == Status.EQUIVALENT
             subjects = _shown_signs(a, b, *pair) if is_equal else _possible_signs(*pair)
+            subjects |= {name: True for name in subjects if context.kinds.get(name) == "real"}
             have_ends = (_names_set(a) and _names_set(b)) or all(map(_counts, pair))
             return _compare(pair, signature, subjects, have_ends=have_ends)
         except Unvalued as reason:

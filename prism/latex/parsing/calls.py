@@ -31,6 +31,7 @@ _FACTORS = frozenset(
 _COEFFICIENTS = frozenset(("m", "M", "k", "q", "Q", "e", "c", "g", "G", "h", r"\hbar", "a", "d"))
 _GREEK_COEFFICIENTS = frozenset((r"\rho", r"\mu", r"\lambda", r"\alpha", r"\beta", r"\gamma", r"\sigma", r"\kappa",
                                 r"\epsilon", r"\varepsilon", r"\eta"))  # fmt: skip
+_INVERTED = frozenset(("f", "g", "h", "F", "G", "H"))  # `f^{-1}(x)` is the inverse function, and `1/f(x)` is not
 _AT_NUMBERS = frozenset(("y", "f", "u", "x", "z"))  # unknowns, which have a value at 2 and are not multiplied by it
 _HEADS = frozenset(("SYM", "DERIVATIVE", "PARTIAL", "ROMAN"))
 _TRANSFORMS = frozenset((r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}", r"\mathbb{E}"))
@@ -173,6 +174,11 @@ def resolve_calls(items: list[Token], evidence: CallEvidence) -> list[Token]:
         if item.type == "PAREN" and item.text in ("[", r"\{") and out and out[-1].text in _TRANSFORMS:
             out[-1] = apply_token(out[-1], item)
             continue
+        if item.type == "PAREN" and item.text == "[" and out and out[-1].type == "ROMAN" and len(out[-1].raw) > 1:
+            called = _read_roman_call(out[-1], item, numeric=len(out) > 1 and is_numeric(out[-2]))
+            if called is not None and not item.gap:  # `\mathrm{Var}[aX]`
+                out[-1] = called
+                continue
         if item.type == "PAREN" and item.text == "(" and out:
             head = out[-1]
             called = None
@@ -226,6 +232,8 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | N
     name = head.text
     if _contains_factor(content, name):
         return None
+    if name in _INVERTED and [part.text for part in head.sup or ()] == ["-", "1"]:
+        return apply_token(Token("SYM", rf"{name}^{{-1}}", head.pos, head.gap), bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return apply_token(head, bracket)

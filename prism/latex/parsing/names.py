@@ -288,7 +288,7 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
         raise Ambiguity(glued, "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
     if "!=" in latex and ("\\" in latex or latex.count("!") > 1):
         tokens = [part for token in tokens for part in _split_factorial_equals(token)]
-    if (lone := _LONE_PART.search(latex)) is not None:
+    if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
     if tokens[0].type == "BEGIN":

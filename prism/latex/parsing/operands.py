@@ -123,7 +123,7 @@ def _attach_operand(state: FormulaState, items: list[Token], index: int) -> tupl
 def _attach_function_argument(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
     """Return the function at an index with its argument (bracket, function or plain factors), and the index behind."""
     item = items[index]
-    if item.text == "log":
+    if item.text == "log" and item.sub is None:
         item.text = "log10" if state.has_decimal_logs else _logarithm_name(items[:index])
     start = index + 1
     signed = start < len(items) and items[start].type in ("MINUS", "PLUS")

@@ -17,6 +17,7 @@ from benchmarks.papers.printed import (
     weighted_mean,
 )
 from prism.grading.result import Grade
+from prism.problem.vocabulary import shipped_vocabulary
 from prism.reports.cross_tables import Crossing, CrossTable, cross_table
 from prism.reports.report_rows import ReportRow
 
@@ -142,6 +143,13 @@ def test_latency_over_that_of_low_effort() -> None:
     assert not found_faults(cells)
     table = {row["effort"]: row["average time"] for row in TEXT if row["model"] == "GPT-5"}
     assert table == {effort.title(): stated[f"GPT-5 {effort}, s"] for effort in seconds}
+
+
+def test_subtopics_that_are_printed_beside_their_number() -> None:
+    schemes = shipped_vocabulary().schemes.values()
+    named = sum(len(each["PRISM-Physics"]) for each in schemes if each is not None)
+    cell = Cell("printed names", statements_of(PAPER)["subtopics"], Fraction(named))
+    assert found_faults([cell]) == listed_faults(PAPER, "subtopics")
 
 
 def test_table_2_is_a_record_of_figures_that_exclude_chance() -> None:

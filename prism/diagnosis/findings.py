@@ -13,8 +13,9 @@ this order:
 3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error,
    and one that would be a node in another letter (`other_letters`) is not called wrong, nor is an approximation such as
    `\sin\theta = \theta`.
-4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
-   farther node beats a nearer node without one.
+4. Repairs are tried at the nodes with the same left side first, then at the missing ones, nearest first: fewest
+   unshared symbols, as in a grade. A repair at a farther node beats a nearer node without one. A formula that the
+   grade left undecided is wrong where it is refuted at the repaired node, and undecided only at farther ones.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
 
 Of a formula that matches, only its number is tested, by 3 and 5.
@@ -84,7 +85,14 @@ from prism.diagnosis.consequences import (
 from prism.diagnosis.number_differences import UNIT_FACTORS
 from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
-from prism.diagnosis.state import DiagnosisState, ReadFormula, WrongStep, candidate_nodes, read_formulas
+from prism.diagnosis.state import (
+    DiagnosisState,
+    ReadFormula,
+    WrongStep,
+    candidate_nodes,
+    is_refuted_at,
+    read_formulas,
+)
 from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
 from prism.diagnosis.wrong_numbers import (
     number_difference,
@@ -327,7 +335,8 @@ def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagn
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
     is_another = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES and difference.node in state.matched
-    if item.graded.status == "undecided" or item.graded.reason == "other_letters" or is_another:
+    is_open = item.graded.status == "undecided" and not is_refuted_at(difference.node, item, state)
+    if is_open or item.graded.reason == "other_letters" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
     _remember_wrong(item, state, item.position, change, difference.node)
     return replace(plain, status="wrong", difference=difference, nearest=nearest)

@@ -15,7 +15,8 @@ this order:
    `\sin\theta = \theta`.
 4. Repairs are tried at the nodes with the same left side first, then at the missing ones, nearest first: fewest
    unshared symbols, as in a grade. A repair at a farther node beats a nearer node without one. A formula that the
-   grade left undecided is wrong where it is refuted at the repaired node, and undecided only at farther ones.
+   grade left undecided is wrong where its own node refutes it by a sign, a factor and the like, and only farther
+   nodes are undecided.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
 
 Of a formula that matches, only its number is tested, by 3 and 5.
@@ -121,7 +122,8 @@ MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formu
 MAX_ALSO = 3  # other kinds of change that are reported
 _CUT = "the operations of the diagnosis are spent"
 _KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
-"""Kinds that also separate formulas about different things: beside a matched node they show no mistake."""
+"""Kinds that also separate formulas about different things: they show no mistake beside a matched node, nor where
+another node is undecided (`dE/dx = 0` beside a node that says what the derivative is)."""
 _INHERITED = 3  # largest numerator and denominator of the power of a factor that a later step has taken over
 
 
@@ -275,11 +277,11 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
         item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
     )
     is_matched = item.graded.status == "equivalent"
+    told: list[FormulaDiagnosis] = []
     if may_begin():
         with share(DIAGNOSED_FORMULA):
             try:
-                decide = _decide_number if is_matched else _decide_status
-                found = decide(item, state, plain)
+                found = _decide_number(item, state, plain) if is_matched else _decide_status(item, state, plain, told)
                 return None if found is None else _as_written(found, state)
             except OverBudget:
                 raise
@@ -287,6 +289,8 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
                 detail = f"internal: {type(error).__name__}: {error}"
                 return None if is_matched else replace(plain, detail=detail)
     state.is_cut = True
+    if told:
+        return _as_written(told[0], state)
     return None if is_matched else replace(plain, detail=_CUT)
 
 
@@ -298,10 +302,14 @@ def _as_written(found: FormulaDiagnosis, state: DiagnosisState) -> FormulaDiagno
     return replace(found, difference=with_written_letters(found.difference, found.latex, *nodes))
 
 
-def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
+def _decide_status(
+    item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis, told: list[FormulaDiagnosis]
+) -> FormulaDiagnosis:
     """Decide whether one formula is wrong, right, follows from a wrong one, or stays undetermined; record a wrong one.
 
     The tests are those of the module docstring, in its order. `plain` is the `undetermined` finding that is filled in.
+    A wrong one is added to `told` before what follows from it is worked out, so that it stands if the operations are
+    spent by that.
     """
     broken = _broken_chain_link(item.claim.formula, state.context)
     if broken is not None:
@@ -334,12 +342,14 @@ def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagn
         _remember_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
-    is_another = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES and difference.node in state.matched
-    is_open = item.graded.status == "undecided" and not is_refuted_at(difference.node, item, state)
+    is_between = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES
+    is_another = is_between and difference.node in state.matched
+    is_open = item.graded.status == "undecided" and (is_between or not is_refuted_at(difference.node, item, state))
     if is_open or item.graded.reason == "other_letters" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
+    told.append(replace(plain, status="wrong", difference=difference, nearest=nearest))
     _remember_wrong(item, state, item.position, change, difference.node)
-    return replace(plain, status="wrong", difference=difference, nearest=nearest)
+    return told[0]
 
 
 def _decide_number(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis | None:

@@ -12,7 +12,7 @@ from benchmarks.papers.printed import FOLDER, Cell, nearest_count, rows_of, shar
 
 RELATIONS = {
     "prism_physics": {"counts", "average final", "average final from counts", "average step", "average time",
-                      "subtopics"},
+                      "subtopics", "hard finals", "drops", "finals by effort"},
     "engtrace": {
         "overall of table 8", "K.2", "overall of table 17", "conceptual in 5.4", "cliff called negative",
         "DeepSeek R1 by branch", "domains",

@@ -92,6 +92,7 @@ from prism.diagnosis.state import (
     WrongStep,
     candidate_nodes,
     is_refuted_at,
+    node_of_left_side,
     read_formulas,
 )
 from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
@@ -139,7 +140,7 @@ class FormulaDiagnosis:
         difference: what separates a wrong formula from its node; for an undetermined formula that the grade left
             undecided, the change that would make it a node.
         source: position of the wrong formula that it follows from; else None.
-        nearest: index of the nearest node, or None.
+        nearest: index of the node that it is nearest to, of those with its left side if there are any; or None.
         detail: for a person: why it is right, or what is known about it.
     """
 
@@ -273,9 +274,9 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
 
     An exception in the engine makes it `undetermined`, since a solution never raises.
     """
-    plain = FormulaDiagnosis(
-        item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
-    )
+    meant = node_of_left_side(item, state)
+    nearest = item.graded.nearest if meant is None else meant
+    plain = FormulaDiagnosis(item.position, item.graded.latex, item.graded.span, "undetermined", nearest=nearest)
     is_matched = item.graded.status == "equivalent"
     told: list[FormulaDiagnosis] = []
     if may_begin():

@@ -139,6 +139,12 @@ def has_left_side_of(item: ReadFormula, reference: ReferenceNode) -> bool:
     return any(f.kind == "equation" and f.members[0] in wanted for stated in item.forms for f in stated)
 
 
+def node_of_left_side(item: ReadFormula, state: DiagnosisState) -> int | None:
+    """Return the index of the first node that has the left side of a formula; None if no node has it."""
+    first = next(iter(candidate_nodes(item, state)), None)
+    return first.index if first is not None and has_left_side_of(item, first) else None
+
+
 def is_refuted_at(node: int | None, item: ReadFormula, state: DiagnosisState) -> bool:
     """Return True if a formula differs from a node, and no node that is as near to it is undecided.
 

@@ -140,7 +140,8 @@ class FormulaDiagnosis:
         difference: what separates a wrong formula from its node; for an undetermined formula that the grade left
             undecided, the change that would make it a node.
         source: position of the wrong formula that it follows from; else None.
-        nearest: index of the node that it is nearest to, of those with its left side if there are any; or None.
+        nearest: index of the nearest node, or None; of a formula that is undetermined, or right, one with its left side
+            if there is any.
         detail: for a person: why it is right, or what is known about it.
     """
 
@@ -274,16 +275,16 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
 
     An exception in the engine makes it `undetermined`, since a solution never raises.
     """
-    meant = node_of_left_side(item, state)
-    nearest = item.graded.nearest if meant is None else meant
-    plain = FormulaDiagnosis(item.position, item.graded.latex, item.graded.span, "undetermined", nearest=nearest)
+    plain = FormulaDiagnosis(
+        item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
+    )
     is_matched = item.graded.status == "equivalent"
     told: list[FormulaDiagnosis] = []
     if may_begin():
         with share(DIAGNOSED_FORMULA):
             try:
                 found = _decide_number(item, state, plain) if is_matched else _decide_status(item, state, plain, told)
-                return None if found is None else _as_written(found, state)
+                return None if found is None else _as_written(_with_left_side(found, item, state), state)
             except OverBudget:
                 raise
             except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
@@ -293,6 +294,13 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
     if told:
         return _as_written(told[0], state)
     return None if is_matched else replace(plain, detail=_CUT)
+
+
+def _with_left_side(found: FormulaDiagnosis, item: ReadFormula, state: DiagnosisState) -> FormulaDiagnosis:
+    """Return a finding that names no node with the node of the formula's left side as nearest, if there is one."""
+    is_named = found.status in ("wrong", "follows") or found.difference or found.nearest != item.graded.nearest
+    meant = None if is_named else node_of_left_side(item, state)
+    return found if meant is None else replace(found, nearest=meant)
 
 
 def _as_written(found: FormulaDiagnosis, state: DiagnosisState) -> FormulaDiagnosis:

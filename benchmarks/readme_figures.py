@@ -408,7 +408,7 @@ def _with_real_roots(found: dict[str, Any]) -> list[str]:
     before = again["outcomes_by_who_and_before"]["prism"]["too_few_trials"]
     return [
         f"With all real solutions in place of the positive ones {again['disagree_still']} disagreements stay; of",
-        f"{sum(before.values())} with too few trials in which PRISM is right, it agrees in {before.get('equivalent', 0)}.",
+        f"{sum(before.values())} with too few trials in which PRISM is right it agrees in {before['equivalent']}.",
     ]
 
 

@@ -548,12 +548,23 @@ def _is_power_of(factor: Expr | None, base: Expr | None) -> bool:
 def _is_renaming(change: Change | None, state: DiagnosisState) -> bool:
     """Return True if a change only renames a symbol, which is no mistake: the student calls `v` by the new name `u`.
 
-    The old name is unknown to the problem, and the right one does not occur in the solution or is the lone side.
+    The new name is unknown to the problem, and the right one does not occur in the solution or is the lone side. Or it
+    is the lone side, and the problem only speaks of it: no node, definition or given value says what it is.
     """
     if change is None or change.kind != "symbol" or change.has.op != "sym" or change.should.op != "sym":
         return False
-    is_fresh = change.has.name not in state.prepared.task.known
-    return is_fresh and (change.should.name not in state.symbols or change.is_of_subject)
+    name = change.has.name
+    if name not in state.prepared.task.known:
+        return change.should.name not in state.symbols or change.is_of_subject
+    is_a_side = (change.should if change.in_claim else change.has) in change.claim.members
+    return is_a_side and not _is_told(name, state)
+
+
+def _is_told(name: str, state: DiagnosisState) -> bool:
+    """Return True if a formula of the problem or its reference, or a given value, has a symbol."""
+    of_nodes = (f for each in state.prepared.task.references for f in each.formulas)
+    said = any(name in symbols_of(f) for f in (*of_nodes, *state.context.definitions))
+    return said or name in given_values(state.context)
 
 
 # Differences. -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -175,6 +176,20 @@ class _Unsupported(Exception):
     """A construct that is read and kept, but not evaluated: sympy gets no such formula."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """What the trials of Algorithm 1 came to: equal solutions, other solutions, none (B.2 of the paper)."""
+
+    n_eq: int
+    n_neq: int
+    n_fail: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """The paper says `not equivalent` to both other outcomes: other solutions in a trial, or too few with any."""
+        return "rejected" if self.n_neq else "equivalent" if self.n_eq >= MIN_EQUAL else "too_few_trials"
+
+
 def algorithm_1(
     a: Formula,
     b: Formula,
@@ -183,31 +198,49 @@ def algorithm_1(
 ) -> Outcome:
     """Decide on two equations as the paper does: equal positive solutions, in ten trials, for a symbol that changes.
 
-    The paper says `not equivalent` to both other outcomes: a trial with other solutions, or too few with any. It does
-    not say what a trial is that sympy cannot solve; here it is a failed one, as where neither has a solution. Another
-    solver may stand in the place of `positive_solutions`, which is sympy's.
+    It ends at the first rejection, as the paper allows; what the published loop says is the same (`run_trials`).
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1.
+    """
+    return run_trials(a, b, constants, solve, ends_at_rejection=True).outcome
+
+
+def run_trials(
+    a: Formula,
+    b: Formula,
+    constants: Mapping[str, Expr] = _NO_CONSTANTS,
+    solve: Callable[[sympy.Expr, sympy.Symbol], Sequence[Any]] | None = None,
+    *,
+    ends_at_rejection: bool = False,
+) -> Trials:
+    """Run the published loop: until MIN_EQUAL trials are valid, equal or not, or MAX_TRIALS are made.
+
+    The paper does not say what a trial is that sympy cannot solve; here it is a failed one, as where neither has a
+    solution. Another solver may stand in the place of `positive_solutions`: `real_solutions`, or that of another
+    library.
+
+    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1 and B.2.
     """
     rng = random.Random(SEED)
     one, two = (difference(with_constants(f, constants)) for f in (a, b))
     free = sorted(one.free_symbols | two.free_symbols, key=str)
-    equal = 0
+    n_eq = n_neq = n_fail = 0
     for _ in range(MAX_TRIALS if free else 0):
         target = rng.choice(free)
         point = {other: rng.uniform(*RANGE) for other in free if other != target}
         try:
             first, second = ((solve or positive_solutions)(zero.subs(point), target) for zero in (one, two))
         except NotImplementedError:
-            continue
+            first = second = ()
         if not first and not second:
-            continue
-        if not equal_sets(first, second):
-            return "rejected"
-        equal += 1
-        if equal == MIN_EQUAL:
-            return "equivalent"
-    return "too_few_trials"
+            n_fail += 1
+        elif equal_sets(first, second):
+            n_eq += 1
+        else:
+            n_neq += 1
+        if n_eq + n_neq >= MIN_EQUAL or (n_neq and ends_at_rejection):
+            break
+    return Trials(n_eq, n_neq, n_fail)
 
 
 def with_constants(f: Formula, constants: Mapping[str, Expr]) -> Formula:
@@ -233,6 +266,16 @@ def positive_solutions(zero: sympy.Expr, target: sympy.Symbol) -> list[sympy.Flo
 
     parts = [solution.evalf().as_real_imag() for solution in sympy.solve(zero, target, rational=False)]
     return [real for real, imaginary in parts if real > 0 and abs(imaginary) <= TOLERANCE * real]
+
+
+def real_solutions(zero: sympy.Expr, target: sympy.Symbol) -> list[sympy.Float]:
+    """All real solutions for a symbol, negative ones and zero too; the other symbols have positive values, as ever."""
+    import sympy
+
+    free = sympy.Dummy(real=True)
+    found = sympy.solve(zero.subs(target, free), free, rational=False)
+    parts = [solution.evalf().as_real_imag() for solution in found]
+    return [real for real, imaginary in parts if abs(imaginary) <= TOLERANCE * max(1, abs(real))]
 
 
 def equal_sets(first: Sequence[sympy.Float], second: Sequence[sympy.Float]) -> bool:

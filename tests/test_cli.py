@@ -90,8 +90,9 @@ def test_a_context_that_is_no_json_is_told_with_an_example() -> None:
 def test_check_json_has_the_contract_s_keys() -> None:
     data = json.loads(run.invoke(app, ["check", "F = ma", "F = 2ma", "--json"]).stdout)
     assert set(data) == {"status", "reason", "proof", "domain", "readings", "approximate", "witness", "cost", "detail",
-                         "stage"}  # fmt: skip
+                         "stage", "trials"}  # fmt: skip
     assert data["witness"]["satisfies"] == "a"
+    assert data["trials"] == {"n_eq": 0, "n_neq": 32, "n_fail": 0, "N_succ": 20, "T_max": 32}
 
 
 def test_grade_of_the_scoring_figure_is_ninety_points(tmp_path: Path) -> None:

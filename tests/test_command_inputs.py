@@ -145,6 +145,8 @@ GRADING = {
     "feedback": "{set} {dir}/sled_good.jsonl -o {dir}/fb",
     "run": "{set} {dir}/sled_good.jsonl -o {dir}/o.jsonl --workers 0",
     "protocol psas": "{set} {dir}/sled_good.jsonl --workers 0",
+    "protocol worded": "{set} {dir}/sled_good.jsonl --workers 0",
+    "protocol errors": "{set} {dir}/sled_good.jsonl --workers 0",
     "protocol engjudge": "--rules {set} {dir}/sled_good.jsonl --workers 0 --stages none",
     "protocol compare": "--rules {set} {dir}/sled_good.jsonl --workers 0",
 }  # fmt: skip

@@ -23,7 +23,7 @@ import pytest
 
 from benchmarks.evidence import git
 from benchmarks.robustness import chromium
-from docs.generator import code_facts, reference
+from docs.generator import code_facts, papers, reference
 
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTICS = ROOT / "docs" / "explanation" / "semantics.md"
@@ -386,6 +386,25 @@ def test_the_reference_names_every_command_and_option(pages: dict[str, _Html]) -
         for name, one in parameters
         if " ".join((one.help or "").replace("`", "").split()) not in heads[name]
     ]
+
+
+def test_the_page_of_papers_names_commands_options_and_files_that_exist() -> None:
+    import typer
+
+    from prism.cli import app
+
+    options = {name: {each for one in command.params for each in one.opts}
+               for name, command in commands_of(typer.main.get_command(app))}  # fmt: skip
+    rows = papers.paper_rows()
+    assert len({row["paper"] for row in rows}) == 4
+    for row in (each for each in rows if each["command"]):
+        first, *words = row["command"].split()
+        if first != "prism":
+            assert (ROOT / first).exists(), row
+            continue
+        wanted = [word for word in words if word.startswith("--")]
+        name = " ".join(word for word in words if word not in wanted)
+        assert set(wanted) <= options[name], row
 
 
 @pytest.mark.slow

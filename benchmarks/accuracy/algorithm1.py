@@ -8,7 +8,8 @@ identities of `CONSTANTS` where their symbol stands on one side only.
 They agree where both accept the pair, or neither does. Every disagreement is explained in
 `algorithm1_disagreements.toml`; one that is not fails the run. A pair on which sympy is killed or raises counts as
 neither. The same algorithm with symengine's solver is counted beside it, `with_symengine`: what it decides against the
-label, and what it leaves open.
+label, and what it leaves open. Pairs of a disagreement are decided again with all real solutions in place of the
+positive ones, `with_real_roots`: so that no advantage of PRISM is a restriction of the twin.
 
     python benchmarks/accuracy/algorithm1.py [--data FOLDER] [--slice] [--json]
 """
@@ -22,7 +23,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from multiprocessing import get_context
@@ -38,9 +39,9 @@ from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa
 from benchmarks.rivals import symengine_solver  # noqa: E402
 from prism.algebra.expr import Expr, Formula, symbols, walk  # noqa: E402
 from prism.algebra.operators import OPS  # noqa: E402
-from tests.reference import algorithm_1  # noqa: E402
+from tests.reference import algorithm_1, real_solutions  # noqa: E402
 
-SOLVERS = {"sympy": None, "symengine": symengine_solver.positive_solutions}
+SOLVERS = {"sympy": None, "symengine": symengine_solver.positive_solutions, "real": real_solutions}
 EXPLANATIONS = Path(__file__).with_name("algorithm1_disagreements.toml")
 TIME_LIMIT = 30.0  # seconds a pair; a CAS cannot be stopped from inside
 SLICE = 10
@@ -204,6 +205,25 @@ def beside(rows: list[Decided]) -> dict[str, Any]:
     }
 
 
+def again(disagreements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Disagreements decided with all real solutions: what became of each outcome, by who is right, and which agree now.
+
+    Args:
+        disagreements: as `report` lists them.
+    """
+    rows = list(disagreements)
+    found = list(decide([Pair(row["id"], row["a"], row["b"], row["expected"]) for row in rows], "real"))
+    outcomes: dict[str, dict[str, Counter[str]]] = {}
+    for row, now in zip(rows, found, strict=True):
+        by_who = outcomes.setdefault(row.get("who", "not explained"), {})
+        by_who.setdefault(row["algorithm_1"], Counter())[now.algorithm_1] += 1
+    return {
+        "outcomes_by_who_and_before": outcomes,
+        "disagree_still": sum(now.is_disagreement for now in found),
+        "agree_now": [now.id for now in found if now.is_decided and not now.is_disagreement],
+    }
+
+
 def timing(rows: list[Decided]) -> dict[str, float]:
     """Seconds of a pair."""
     seconds = sorted(row.seconds for row in rows)
@@ -261,6 +281,7 @@ def main() -> int:
     prism.warm()
     chosen = pairs[:: len(pairs) // SLICE][:SLICE] if options.slice else pairs
     result = {**report(list(decide(chosen))), "with_symengine": beside(list(decide(chosen, "symengine")))}
+    result["with_real_roots"] = again(result["disagreements"])
     print(json.dumps(result, sort_keys=True, indent=None if options.json else 1))
     unexplained = [row["id"] for row in result["disagreements"] if "why" not in row]
     if unexplained:

@@ -1,7 +1,7 @@
 """Run the examples that need a framework, each in the framework's own environment, and keep what they print.
 
 `trl` is two steps of GRPO (`examples/trl_grpo.py`), `verl` its reward managers (`examples/verl/score_rows.py`),
-`prompts` the tiny model of the first in the three styles of `prism prompt` (`prompts.py` beside this file). Neither
+`prompts` the tiny model of the first in the four styles of `prism prompt` (`prompts.py` beside this file). Neither
 framework is a dependency, and each wants versions of its own: `make evidence` makes an environment for each. One that
 is absent is left out and said so. Seconds are those of the whole process, imports too.
 """

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import prism
-from docs.generator import code_facts
+from docs.generator import code_facts, papers
 from docs.generator.contributors_map import contributors_map
 from prism.reports.html.mathml import as_mathml
 
@@ -410,6 +410,19 @@ def known_gaps() -> str:
     return page("Known gaps", *parts)
 
 
+def papers_page() -> str:
+    """Return the page of what four papers have beyond the score, and where it is here."""
+    parts = [
+        """What four papers have beyond the score itself: the place in the paper, and the command, file or test that has
+        it here. *Not here* is nowhere in PRISM; *in part* says what lacks. Printed numbers that are computed again
+        stand in `benchmarks/papers/`, with those that do not come out.""",
+    ]
+    heads = ["place", "what", "by", "state", "what came out"]
+    for name, rows in papers.table_rows().items():
+        parts += [f"## {name}", table(heads, [[cell(each) for each in row] for row in rows])]
+    return page("What the papers have", *parts)
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/api.md": python_api,
     "reference/commands.md": commands,
@@ -419,6 +432,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/limits.md": limits,
     "reference/environment.md": environment,
     "reference/extras.md": extras,
+    "reference/papers.md": papers_page,
     "explanation/known_gaps.md": known_gaps,
     "project/contributors_map.md": lambda: contributors_map(page="../explanation/semantics.md"),
 }

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.diagnosis.follow_through import CarriedNode
+    from prism.equivalence.verdict import Verdict
     from prism.grading.prepared import PreparedProblem
     from prism.grading.result import Grade
     from prism.latex import Solution
+    from prism.physics.context import Context
     from prism.problem.schema import Problem
     from prism.problem.students import Student
 
@@ -67,13 +69,25 @@ def check(
     given = parse_context(context, macros)
     verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
-        print_json(verdict.to_dict())
+        print_json({**verdict.to_dict(), "trials": _trials(reference, claim, given, verdict)})
     else:
         unread = name_unread(reference, claim, given) if verdict.reason == "parse_error" else ""
         print_verdict(verdict, detail_of=unread)
         if verdict.status == "different":
             print_unit_hints(reference, claim, given)
     raise typer.Exit(CHECK_CODES[verdict.status])
+
+
+def _trials(reference: str, claim: str, given: Context | None, verdict: Verdict) -> dict[str, int] | None:
+    """Return how the points of a comparison came out; None where none decide."""
+    from prism.equivalence.trial_counts import count_trials
+    from prism.physics.context import context_of, parse
+
+    if verdict.reason in ("parse_error", "too_large"):
+        return None
+    context = context_of(given)
+    counts = count_trials(parse(reference, context=context), parse(claim, context=context), context, verdict)
+    return None if counts is None else counts.to_dict()
 
 
 def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> tuple[PreparedProblem, Solution, Grade]:

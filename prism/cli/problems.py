@@ -129,7 +129,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
 @app.command("prompt", rich_help_panel=Door.EVALUATE)
 def print_prompt(
     problems: ManyProblems,
-    style: Annotated[str, typer.Option(help="Answer format that is asked for: prism, engtrace, engjudge.")] = "prism",
+    style: Annotated[str, typer.Option(help="Answer format: prism, engtrace, engjudge, prism-physics.")] = "prism",
     part: Annotated[str, typer.Option(metavar="LETTER", help="Ask this part only; of one problem.")] = "",
     out: Annotated[
         Path | None,

@@ -109,7 +109,7 @@ def _open_lines(grade: Grade, diagnosis: Diagnosis) -> str:
     lines = [f"Before the first wrong step, of {count_of(len(before), 'formula')} it is not known whether it is right:"]
     for each in before[:_SHOWN_OPEN]:
         item = grade.formulas[each.position]
-        near = "" if item.nearest is None else f" (differs from node {item.nearest})"
+        near = "" if each.nearest is None else f" (differs from node {each.nearest})"
         near = f" ({each.detail})" if each.detail and each.detail != item.detail else near
         lines.append(f"  {one_line(item.latex)}{near}")
     more = len(before) - _SHOWN_OPEN
@@ -155,7 +155,9 @@ def _diagnosis_lines(found: FormulaDiagnosis, item: GradedFormula, grade: Grade)
         whose = "Its number follows" if item.nodes else "Follows"
         return [f"  {whose} from the error at {one_line(grade.formulas[found.source].latex)}"]
     if found.difference is None:
-        return [f"  {found.detail[:1].upper()}{found.detail[1:]}."] if found.detail != item.detail else []
+        if found.detail != item.detail:
+            return [f"  {found.detail[:1].upper()}{found.detail[1:]}."]
+        return [] if found.nearest in (None, item.nearest) else [f"  Node {found.nearest} has the same left side."]
     difference = found.difference
     sure = "Perhaps" if found.status != "wrong" else "Its number is wrong" if item.nodes else "Wrong"
     beside = "" if difference.node is None else f", beside node {difference.node}"

@@ -13,8 +13,10 @@ this order:
 3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error,
    and one that would be a node in another letter (`other_letters`) is not called wrong, nor is an approximation such as
    `\sin\theta = \theta`.
-4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
-   farther node beats a nearer node without one.
+4. Repairs are tried at the nodes with the same left side first, then at the missing ones, nearest first: fewest
+   unshared symbols, as in a grade. A repair at a farther node beats a nearer node without one. A formula that the
+   grade left undecided is wrong where its own node refutes it by a sign, a factor and the like, and only farther
+   nodes are undecided.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
 
 Of a formula that matches, only its number is tested, by 3 and 5.
@@ -84,7 +86,15 @@ from prism.diagnosis.consequences import (
 from prism.diagnosis.number_differences import UNIT_FACTORS
 from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
-from prism.diagnosis.state import DiagnosisState, ReadFormula, WrongStep, candidate_nodes, read_formulas
+from prism.diagnosis.state import (
+    DiagnosisState,
+    ReadFormula,
+    WrongStep,
+    candidate_nodes,
+    is_refuted_at,
+    node_of_left_side,
+    read_formulas,
+)
 from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
 from prism.diagnosis.wrong_numbers import (
     number_difference,
@@ -113,7 +123,8 @@ MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formu
 MAX_ALSO = 3  # other kinds of change that are reported
 _CUT = "the operations of the diagnosis are spent"
 _KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
-"""Kinds that also separate formulas about different things: beside a matched node they show no mistake."""
+"""Kinds that also separate formulas about different things: they show no mistake beside a matched node, nor where
+another node is undecided (`dE/dx = 0` beside a node that says what the derivative is)."""
 _INHERITED = 3  # largest numerator and denominator of the power of a factor that a later step has taken over
 
 
@@ -129,7 +140,8 @@ class FormulaDiagnosis:
         difference: what separates a wrong formula from its node; for an undetermined formula that the grade left
             undecided, the change that would make it a node.
         source: position of the wrong formula that it follows from; else None.
-        nearest: index of the nearest node, or None.
+        nearest: index of the nearest node, or None; of a formula that is undetermined, or right, one with its left side
+            if there is any.
         detail: for a person: why it is right, or what is known about it.
     """
 
@@ -267,19 +279,28 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
         item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
     )
     is_matched = item.graded.status == "equivalent"
+    told: list[FormulaDiagnosis] = []
     if may_begin():
         with share(DIAGNOSED_FORMULA):
             try:
-                decide = _decide_number if is_matched else _decide_status
-                found = decide(item, state, plain)
-                return None if found is None else _as_written(found, state)
+                found = _decide_number(item, state, plain) if is_matched else _decide_status(item, state, plain, told)
+                return None if found is None else _as_written(_with_left_side(found, item, state), state)
             except OverBudget:
                 raise
             except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
                 detail = f"internal: {type(error).__name__}: {error}"
                 return None if is_matched else replace(plain, detail=detail)
     state.is_cut = True
+    if told:
+        return _as_written(told[0], state)
     return None if is_matched else replace(plain, detail=_CUT)
+
+
+def _with_left_side(found: FormulaDiagnosis, item: ReadFormula, state: DiagnosisState) -> FormulaDiagnosis:
+    """Return a finding that names no node with the node of the formula's left side as nearest, if there is one."""
+    is_named = found.status in ("wrong", "follows") or found.difference or found.nearest != item.graded.nearest
+    meant = None if is_named else node_of_left_side(item, state)
+    return found if meant is None else replace(found, nearest=meant)
 
 
 def _as_written(found: FormulaDiagnosis, state: DiagnosisState) -> FormulaDiagnosis:
@@ -290,10 +311,14 @@ def _as_written(found: FormulaDiagnosis, state: DiagnosisState) -> FormulaDiagno
     return replace(found, difference=with_written_letters(found.difference, found.latex, *nodes))
 
 
-def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
+def _decide_status(
+    item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis, told: list[FormulaDiagnosis]
+) -> FormulaDiagnosis:
     """Decide whether one formula is wrong, right, follows from a wrong one, or stays undetermined; record a wrong one.
 
     The tests are those of the module docstring, in its order. `plain` is the `undetermined` finding that is filled in.
+    A wrong one is added to `told` before what follows from it is worked out, so that it stands if the operations are
+    spent by that.
     """
     broken = _broken_chain_link(item.claim.formula, state.context)
     if broken is not None:
@@ -326,11 +351,14 @@ def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagn
         _remember_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
-    is_another = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES and difference.node in state.matched
-    if item.graded.status == "undecided" or item.graded.reason == "other_letters" or is_another:
+    is_between = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES
+    is_another = is_between and difference.node in state.matched
+    is_open = item.graded.status == "undecided" and (is_between or not is_refuted_at(difference.node, item, state))
+    if is_open or item.graded.reason == "other_letters" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
+    told.append(replace(plain, status="wrong", difference=difference, nearest=nearest))
     _remember_wrong(item, state, item.position, change, difference.node)
-    return replace(plain, status="wrong", difference=difference, nearest=nearest)
+    return told[0]
 
 
 def _decide_number(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis | None:
@@ -520,12 +548,23 @@ def _is_power_of(factor: Expr | None, base: Expr | None) -> bool:
 def _is_renaming(change: Change | None, state: DiagnosisState) -> bool:
     """Return True if a change only renames a symbol, which is no mistake: the student calls `v` by the new name `u`.
 
-    The old name is unknown to the problem, and the right one does not occur in the solution or is the lone side.
+    The new name is unknown to the problem, and the right one does not occur in the solution or is the lone side. Or it
+    is the lone side, and the problem only speaks of it: no node, definition or given value says what it is.
     """
     if change is None or change.kind != "symbol" or change.has.op != "sym" or change.should.op != "sym":
         return False
-    is_fresh = change.has.name not in state.prepared.task.known
-    return is_fresh and (change.should.name not in state.symbols or change.is_of_subject)
+    name = change.has.name
+    if name not in state.prepared.task.known:
+        return change.should.name not in state.symbols or change.is_of_subject
+    is_a_side = (change.should if change.in_claim else change.has) in change.claim.members
+    return is_a_side and not _is_told(name, state)
+
+
+def _is_told(name: str, state: DiagnosisState) -> bool:
+    """Return True if a formula of the problem or its reference, or a given value, has a symbol."""
+    of_nodes = (f for each in state.prepared.task.references for f in each.formulas)
+    said = any(name in symbols_of(f) for f in (*of_nodes, *state.context.definitions))
+    return said or name in given_values(state.context)
 
 
 # Differences. -----------------------------------------------------------------------------------------------------

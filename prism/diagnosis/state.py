@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prism.algebra.expr import Expr, Formula, symbols_of
+from prism.algebra.expr import Expr, Formula, symbols, symbols_of
 from prism.diagnosis.repairs import Change
 from prism.equivalence.statements import statements_of
+from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
 from prism.grading.claims import Claim
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
@@ -119,12 +120,47 @@ def _statements_by_reading(claim: Claim, found: MatchMatrix) -> tuple[tuple[Form
 
 
 def candidate_nodes(item: ReadFormula, state: DiagnosisState) -> list[ReferenceNode]:
-    """Return the nodes that a formula may be meant for: unmatched first, then fewest symbols that only one side has."""
+    """Return the nodes that a formula may be meant for: those with its left side first, then unmatched, then nearest.
+
+    The nearest has the fewest symbols that only one side has.
+    """
     references = {each.index: each for each in state.prepared.task.references}
-    ranked = sorted(item.outcomes.values(), key=lambda each: (each.node in state.matched, each.n_unshared, each.node))
+    ranked = sorted(item.outcomes.values(), key=lambda each: (
+        not has_left_side_of(item, references[each.node]), each.node in state.matched, each.n_unshared, each.node
+    ))  # fmt: skip
     own = frozenset[str]().union(*(symbols_of(f) for stated in item.forms for f in stated))
     shared = [each.node for each in ranked if own & _symbols_of_node(references[each.node])]
     return [references[index] for index in shared[:MAX_NODES]]
+
+
+def has_left_side_of(item: ReadFormula, reference: ReferenceNode) -> bool:
+    """Return True if a statement of a formula has the left side of a formula of a node, which is no number."""
+    wanted = {f.members[0] for f in reference.formulas if f.kind == "equation" and symbols(f.members[0])}
+    return any(f.kind == "equation" and f.members[0] in wanted for stated in item.forms for f in stated)
+
+
+def node_of_left_side(item: ReadFormula, state: DiagnosisState) -> int | None:
+    """Return the index of the first node that has the left side of a formula; None if no node has it."""
+    first = next(iter(candidate_nodes(item, state)), None)
+    return first.index if first is not None and has_left_side_of(item, first) else None
+
+
+def is_refuted_at(node: int | None, item: ReadFormula, state: DiagnosisState) -> bool:
+    """Return True if a formula differs from a node, and no node that is as near to it is undecided.
+
+    What cannot be told of a node with another left side, or with more symbols that only one side has, hides no
+    refutation.
+    """
+    own = None if node is None else item.outcomes.get(node)
+    if own is None or own.status != Status.DIFFERENT:
+        return False
+    references = {each.index: each for each in state.prepared.task.references}
+
+    def distance(cell: Cell) -> tuple[bool, int]:
+        return not has_left_side_of(item, references[cell.node]), cell.n_unshared
+
+    undecided = (each for each in item.outcomes.values() if each.status not in (Status.DIFFERENT, Status.EQUIVALENT))
+    return all(distance(own) < distance(each) for each in undecided)
 
 
 def _symbols_of_node(reference: ReferenceNode) -> frozenset[str]:

@@ -4,12 +4,14 @@ A prompt is made of the statement, the given values, the figures and the parts, 
 node, no accepted form, no alternative, definition or worked solution is ever looked at. So a prompt cannot give away
 an answer that the text itself does not, and two files that differ in their reference only have the same prompt.
 
-The format is asked for in one of three styles, whose words stand here and nowhere else:
+The format is asked for in one of four styles, whose words stand here and nowhere else:
 
 - `prism`: what a grade reads best: one equation a step, parts headed by their letters, final answers boxed with the
   asked symbol and its unit.
 - `engtrace`: five headings, numbered steps and an answer line (the response format of EngTrace).
 - `engjudge`: eight stages between tags (the response format of EngVQA's EngJudge).
+- `prism-physics`: each key step as a formula between `$$`, each definition of a symbol between `$` (what PRISM-Physics,
+  arXiv 2510.03185, E.1 asks for).
 
 >>> problem = {"id": "f", "context": "A mass $m$ feels the force $F$. Find its acceleration $a$.", "grading_standard":
 ...            [{"index": 1, "formula": "a = F/m", "dependency": [], "is_final_answer": True}]}
@@ -117,7 +119,7 @@ def prompt(problem: ProblemSource, style: str = "prism", *, part: str = "") -> s
 
     Args:
         problem: the id of a shipped one, a path, a dictionary, a JSON string, or a loaded problem.
-        style: `prism`, `engtrace` or `engjudge`.
+        style: `prism`, `engtrace`, `engjudge` or `prism-physics`.
         part: letter of a part: only this one is asked, and those before it are told.
 
     Errors:
@@ -342,8 +344,30 @@ def _engjudge_style(has_parts: bool, is_worded: bool) -> Iterator[str]:
     yield f"- {_ONE_ANSWER}"
 
 
+def _prism_physics_style(has_parts: bool, is_worded: bool) -> Iterator[str]:
+    """Yield the lines of the format of PRISM-Physics: key steps between `$$`, definitions of symbols between `$`."""
+    yield "How to write the solution:"
+    yield (
+        "- Write each key step as one formula in LaTeX between double dollar signs, $$...$$: one equation, without a "
+        "chain of equals signs and without a full stop or comma at its end."
+    )
+    yield (
+        "- Between single dollar signs write only what a symbol of your own stands for, and what you name in passing. "
+        "Keep to the symbols of the problem."
+    )
+    yield "- Leave out no key step, and go from each to the next: laws in symbols first, numbers last."
+    yield f"- {_FORMULAS[1]}"
+    if has_parts:
+        yield "- Begin each part with its letter at the start of a line, as (a)."
+    end = "End each part" if has_parts else "End"
+    yield f"- {end} with every final answer asked for, each between double dollar signs: $$SYMBOL = VALUE$$."
+    yield from [_WORDS] * is_worded
+    yield f"- {_ONE_ANSWER}"
+
+
 STYLES: dict[str, Callable[[bool, bool], Iterator[str]]] = {
     "prism": _prism_style, "engtrace": _engtrace_style, "engjudge": _engjudge_style,
+    "prism-physics": _prism_physics_style,
 }  # fmt: skip
 """What writes the answer format of each style: are the parts lettered, is an answer in words asked for -> lines."""
 

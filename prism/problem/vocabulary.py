@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +25,31 @@ _KEYS = frozenset(("name", "other_names", "subtopics", "source"))
 _NEAREST = 3  # names that are suggested
 _COMPARED = 80  # characters of a name
 
+_Schemes = Mapping[str, tuple[str, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The names that a problem's domain and subtopic may have.
 
     Attributes:
-        subtopics: by domain, in file order; None for a domain that takes any.
+        schemes: by domain, in file order: names of subtopics by the scheme that has them; None for a domain that takes
+            any. A plain list is one scheme without a name.
         other_names: domain by what else it is called, in small letters.
         unknown: kind of lint's finding about a name that is not listed: `fault`, `warning` or `note`.
     """
 
-    subtopics: Mapping[str, tuple[str, ...] | None] = field(hash=False)
+    schemes: Mapping[str, _Schemes | None] = field(hash=False)
     other_names: Mapping[str, str] = field(hash=False)
     unknown: str = "warning"
+
+    @property
+    def subtopics(self) -> Mapping[str, tuple[str, ...] | None]:
+        """Names of subtopics by domain, of all schemes, without repetitions; None for a domain that takes any."""
+        return {
+            domain: None if named is None else tuple(dict.fromkeys(chain.from_iterable(named.values())))
+            for domain, named in self.schemes.items()
+        }
 
 
 @cache
@@ -65,37 +77,50 @@ def read_vocabulary(path: Path) -> Vocabulary:
     if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
         faults.append("domain: expected a list of tables, [[domain]]")
         rows = []
-    subtopics: dict[str, tuple[str, ...] | None] = {}
+    schemes: dict[str, _Schemes | None] = {}
     others: dict[str, str] = {}
     for place, row in enumerate(rows, start=1):
-        _read_domain(row, f"domain {place} ({row.get('name', 'without name')})", subtopics, others, faults)
+        _read_domain(row, f"domain {place} ({row.get('name', 'without name')})", schemes, others, faults)
     faults += [f"other_names: {name!r} of {whose} is the name of a domain itself"
-               for name, whose in others.items() if name in {each.casefold() for each in subtopics}]  # fmt: skip
+               for name, whose in others.items() if name in {each.casefold() for each in schemes}]  # fmt: skip
     if faults:
         raise DataFileError(str(path), tuple(faults))
-    return Vocabulary(subtopics, others, str(kind))
+    return Vocabulary(schemes, others, str(kind))
 
 
 def _read_domain(
-    row: Mapping[str, Any], where: str, subtopics: dict[str, tuple[str, ...] | None], others: dict[str, str],
-    faults: list[str],
+    row: Mapping[str, Any], where: str, schemes: dict[str, _Schemes | None], others: dict[str, str], faults: list[str]
 ) -> None:  # fmt: skip
-    """Read one domain into `subtopics` and `others`; what is wrong is added to `faults`, named by the words `where`."""
+    """Read one domain into `schemes` and `others`; what is wrong is added to `faults`, named by the words `where`."""
     if extra := sorted(row.keys() - _KEYS):
         faults.append(f"{where}: unknown key {', '.join(extra)}; keys are {', '.join(sorted(_KEYS))}")
     name = read_string(row, "name", where, faults)
     if not name.strip():
         faults.append(f"{where}, name: is missing")
-    if name.casefold() in {each.casefold() for each in subtopics}:
+    if name.casefold() in {each.casefold() for each in schemes}:
         faults.append(f"{where}, name: stands twice")
     read_string(row, "source", where, faults)
-    listed = read_strings(row, "subtopics", where, faults)
-    twice = sorted({each for each in listed if [one.casefold() for one in listed].count(each.casefold()) > 1})
-    faults += [f"{where}, subtopics: {each!r} stands twice" for each in twice]
-    subtopics[name] = tuple(listed) if "subtopics" in row else None
-    for other in read_strings(row, "other_names", where, faults):
-        if others.setdefault(other.casefold(), name) != name:
-            faults.append(f"{where}, other_names: {other!r} is one of {others[other.casefold()]} too")
+    schemes[name] = _read_schemes(row, where, faults) if "subtopics" in row else None
+    faults.extend(
+        f"{where}, other_names: {other!r} is one of {others[other.casefold()]} too"
+        for other in read_strings(row, "other_names", where, faults)
+        if others.setdefault(other.casefold(), name) != name
+    )
+
+
+def _read_schemes(row: Mapping[str, Any], where: str, faults: list[str]) -> _Schemes:
+    """Return the names of each scheme of a domain's subtopics: a table of lists, or one list without a name."""
+    told = row["subtopics"]
+    named = {f"subtopics.{scheme}": names for scheme, names in told.items()} if isinstance(told, Mapping) else None
+    lists = {"subtopics": told} if named is None else named
+    found: dict[str, tuple[str, ...]] = {}
+    for key in lists:
+        listed = read_strings(lists, key, where, faults)
+        small = [each.casefold() for each in listed]
+        twice = sorted({each for each in listed if small.count(each.casefold()) > 1})
+        faults += [f"{where}, {key}: {each!r} stands twice" for each in twice]
+        found[key.removeprefix("subtopics").removeprefix(".")] = tuple(listed)
+    return found
 
 
 def nearest_domains(word: str, known: Vocabulary) -> tuple[str, ...]:
@@ -104,7 +129,7 @@ def nearest_domains(word: str, known: Vocabulary) -> tuple[str, ...]:
     >>> nearest_domains("statistical mechanics", shipped_vocabulary())[0]
     'Thermodynamics and Statistical Physics'
     """
-    names = {**known.other_names, **{name.casefold(): name for name in known.subtopics}}
+    names = {**known.other_names, **{name.casefold(): name for name in known.schemes}}
     if word.casefold() in names:
         return (names[word.casefold()],)
     return _nearest(word, names)

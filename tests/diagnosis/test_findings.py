@@ -43,6 +43,19 @@ def test_a_grade_of_another_problem_is_refused() -> None:
         prism.diagnose(FREE_FALL, grade)
 
 
+def test_the_node_with_the_same_left_side_is_named_first() -> None:
+    """By symbols alone the first node is nearer to `F = 3 m^2 v`; the force is what the second one is about."""
+    problem = {
+        "id": "push", "context": "A body of mass $m$ and speed $v$ has the momentum $p$; $F$ is the force at $x$.",
+        "grading_standard": [
+            {"index": 1, "formula": "p = m v", "dependency": []},
+            {"index": 2, "formula": r"F = \frac{p}{t} + k x + c x^3", "dependency": [1], "is_final_answer": True},
+        ],
+    }  # fmt: skip
+    told = diagnosed("$F = 3 m^2 v$", problem).findings[0]
+    assert (told.status, told.nearest) == ("undetermined", 2)
+
+
 def test_a_right_solution_has_no_wrong_step() -> None:
     right = next(each.solution for each in FREE_FALL.students if each.name == "right")
     told = diagnosed(right)

@@ -63,6 +63,30 @@ def test_no_solution_on_either_side_decides_nothing() -> None:
     assert decide("1 = 1", "1 = 1") == "too_few_trials"
 
 
+def counts(a: str, b: str, solve: Any = None) -> tuple[int, int, int]:
+    found = reference.run_trials(prism.parse(a), prism.parse(b), solve=solve)
+    return found.n_eq, found.n_neq, found.n_fail
+
+
+def test_the_published_loop_ends_with_ten_valid_trials() -> None:
+    assert counts("F = m a", "a = F/m") == (10, 0, 0)
+    assert counts("F = m a", "F = 2 m a") == (0, 10, 0)
+    assert counts("x = -y", "y = -x") == (0, 0, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", RESULT["replayed"], ids=lambda row: row["id"])
+def test_the_published_loop_says_what_the_one_says_that_ends_at_a_rejection(row: dict[str, Any]) -> None:
+    assert reference.run_trials(prism.parse(row["a"]), prism.parse(row["b"])).outcome == row["algorithm_1"]
+
+
+def test_all_real_solutions_decide_what_positive_ones_leave_open() -> None:
+    assert counts("x = -y", "y = -x", reference.real_solutions) == (10, 0, 0)
+    assert counts("2x = -1", "2x + 1 = 0", reference.real_solutions) == (10, 0, 0)
+    assert counts("x^2 = 4", "x = 2", reference.real_solutions) == (0, 10, 0)
+    assert counts("x^2 = -4", "x^2 + 4 = 0", reference.real_solutions) == (0, 0, 40)
+
+
 @pytest.mark.slow
 def test_constants_are_put_in_once_expressions_first() -> None:
     assert decide("F = k q / r^2", r"F = \frac{q}{4\pi\epsilon r^2}", k=r"\frac{1}{4\pi\epsilon}") == "equivalent"

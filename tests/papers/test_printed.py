@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from benchmarks.papers.printed import FOLDER, Cell, nearest_count, rows_of, share_of_count, unit_in_last_place
 
 RELATIONS = {
-    "prism_physics": {"counts", "average final", "average final from counts", "average step", "average time"},
+    "prism_physics": {"counts", "average final", "average final from counts", "average step", "average time",
+                      "subtopics", "hard finals", "drops", "finals by effort"},
     "engtrace": {
         "overall of table 8", "K.2", "overall of table 17", "conceptual in 5.4", "cliff called negative",
         "DeepSeek R1 by branch", "domains",

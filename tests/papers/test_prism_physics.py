@@ -17,6 +17,7 @@ from benchmarks.papers.printed import (
     weighted_mean,
 )
 from prism.grading.result import Grade
+from prism.problem.vocabulary import shipped_vocabulary
 from prism.reports.cross_tables import Crossing, CrossTable, cross_table
 from prism.reports.report_rows import ReportRow
 
@@ -142,6 +143,59 @@ def test_latency_over_that_of_low_effort() -> None:
     assert not found_faults(cells)
     table = {row["effort"]: row["average time"] for row in TEXT if row["model"] == "GPT-5"}
     assert table == {effort.title(): stated[f"GPT-5 {effort}, s"] for effort in seconds}
+
+
+# What the text says of the table, and Figure 9. -----------------------------------------------------------------
+
+
+def drop(row: dict[str, str]) -> Fraction:
+    """By how much final answers fall from easy to medium problems, in per cent of those of the easy ones."""
+    return 100 * (1 - Fraction(row["Medium final"]) / Fraction(row["Easy final"]))
+
+
+def test_hard_finals_that_are_not_below_ten_per_cent() -> None:
+    stated = statements_of(PAPER)["hard finals are below, %"]
+    above = {(named(row), stated, row["Hard final"]) for row in TEXT if Fraction(row["Hard final"]) >= Fraction(stated)}
+    assert len(above) == 6
+    assert above == listed_faults(PAPER, "hard finals")
+
+
+def test_drops_that_are_not_over_forty_per_cent() -> None:
+    """The mean final answers fall by 42.0 %; seven models by less than 40 %."""
+    stated = statements_of(PAPER)["finals drop from easy to medium by more than, %"]
+    below = {(named(row), stated, f"{float(drop(row)):.1f}") for row in TEXT if drop(row) <= Fraction(stated)}
+    assert len(below) == 7
+    assert below == listed_faults(PAPER, "drops")
+    easy, medium = (sum(Fraction(row[f"{level} final"]) for row in TEXT) for level in ("Easy", "Medium"))
+    assert f"{float(100 * (1 - medium / easy)):.1f}" == "42.0"
+
+
+def test_finals_by_effort_go_up_and_down() -> None:
+    """Called consistent: 20.48, 21.94 and 20.35. The last step is within chance: twice its error is 3.0 points."""
+    low, medium, high = (Fraction(row["average final"]) for row in TEXT if row["model"] == "GPT-5")
+    steps = f"{float(medium - low):+.2f}, {float(high - medium):+.2f}"
+    assert listed_faults(PAPER, "finals by effort") == {("GPT-5, low to medium to high", "consistent", steps)}
+    error = (sum(each / 100 * (1 - each / 100) for each in (medium, high)) / sum(LEVELS.values())) ** 0.5 * 100
+    assert f"{2 * error:.1f}" == "3.0"
+
+
+def test_figure_9_is_the_gap_of_image_and_text_by_model() -> None:
+    """Its bars have no digits; those of `figure_9.csv` are the differences of the printed averages."""
+    text = {(row["model"], row["effort"]): row for row in TEXT}
+    for row, image in zip(rows_of(PAPER, "figure_9"), IMAGE, strict=True):
+        beside = text[image["model"], image["effort"]]
+        assert (row["model"], row["effort"]) == (image["model"], image["effort"])
+        for what in ("final", "step"):
+            assert Fraction(row[what]) == Fraction(image[f"average {what}"]) - Fraction(beside[f"average {what}"])
+    gains = [row["model"] for row in rows_of(PAPER, "figure_9") if Fraction(row["final"]) > 0]
+    assert gains == ["Gemini-2.5-Flash", "Gemini-2.5-Pro", "Grok-4"]
+
+
+def test_subtopics_that_are_printed_beside_their_number() -> None:
+    schemes = shipped_vocabulary().schemes.values()
+    named = sum(len(each["PRISM-Physics"]) for each in schemes if each is not None)
+    cell = Cell("printed names", statements_of(PAPER)["subtopics"], Fraction(named))
+    assert found_faults([cell]) == listed_faults(PAPER, "subtopics")
 
 
 def test_table_2_is_a_record_of_figures_that_exclude_chance() -> None:

@@ -100,6 +100,10 @@ def test_each_style_asks_for_the_marks_of_its_format() -> None:
     assert re.findall(r"(?m)^###### (?!END)(\w+) ######$", judged) == list(STAGES)
     assert judged.count("\n###### END_STEP ######\n") == len(STAGES) == 8
     assert r"\boxed" not in traced
+    physics = prompt(RAMP, "prism-physics")
+    assert "$$SYMBOL = VALUE$$" in physics
+    assert "single dollar signs" in physics
+    assert r"\boxed" not in physics
 
 
 def test_words_are_asked_for_only_where_an_answer_is_in_words() -> None:

@@ -153,7 +153,7 @@ def test_figures_are_those_of_the_rows(material):
         sum(row["policies"]["strict"] for row in material.rows) / len(scores)
     )
     assert sum(found.overall.bins) == sum(sum(one.bins) for one in found.models) == len(scores)
-    assert [one.name for one in found.domains] == ["Atomic, Nuclear and Particle Physics", "Mechanics"]
+    assert [one.name for one in found.domains] == ["Atomic, Nuclear, and Particle Physics", "Mechanics"]
     assert [one.name for one in found.levels] == ["Easy", "Medium"]
     means = [one.group.mean.value for one in found.problems]
     assert means == sorted(means)

@@ -10,8 +10,8 @@ from typing import Any
 from prism.grading.row import json_line
 
 DOMAINS = (
-    "Atomic, Nuclear and Particle Physics", "Electromagnetism", "Mechanics", "Optics", "Quantum Mechanics",
-    "Solid State Physics and Miscellaneous", "Thermodynamics and Statistical Physics",
+    "Atomic, Nuclear, and Particle Physics", "Electromagnetism", "Mechanics", "Optics", "Quantum Mechanics",
+    "Solid State Physics and Miscellaneous Topics", "Thermodynamics and Statistical Physics",
 )  # fmt: skip
 LEVELS = ("Easy", "Medium", "Hard")
 MODELS = ("Claude-sonnet-4", "DeepSeek_R1 50%", "GPT-5 & co", "Größe-α")

@@ -61,6 +61,15 @@ def in_engjudge_style(problem: Problem) -> str:
     return "\n\n".join(f"###### {name} ######\n{text}\n###### END_STEP ######" for name, text in said.items())
 
 
+def in_prism_physics_style(problem: Problem) -> str:
+    lines = []
+    for letter, nodes in by_part(problem):
+        lines += [f"({letter})"] if letter else []
+        lines += [final(node) if node.is_text else f"$${node.latex}$$" for node in nodes]
+    return "\n\n".join(lines)
+
+
 WRITERS: dict[str, Callable[[Problem], str]] = {
     "prism": in_prism_style, "engtrace": in_engtrace_style, "engjudge": in_engjudge_style,
+    "prism-physics": in_prism_physics_style,
 }  # fmt: skip

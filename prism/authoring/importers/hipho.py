@@ -35,7 +35,7 @@ _KINDS = {
 _DOMAINS = {
     "Mechanics": "Mechanics", "Electromagnetism": "Electromagnetism", "Optics": "Optics",
     "Thermodynamics": "Thermodynamics and Statistical Physics",
-    "Modern Physics": "Atomic, Nuclear and Particle Physics",
+    "Modern Physics": "Atomic, Nuclear, and Particle Physics",
 }  # fmt: skip
 _AWARD = re.compile(r"[Aa]ward\s+(?:a\s+total\s+of\s+)?(\d+(?:\.\d+)?)\s*-?\s*(?:pts?|points?)\b|(\d+(?:\.\d+)?)\s*分")
 _TEXT_ONLY = "text-only"

@@ -31,7 +31,7 @@ _KINDS = {
 _DOMAINS = {
     "Mechanics": "Mechanics", "Electromagnetism": "Electromagnetism", "Optics": "Optics",
     "Thermodynamics": "Thermodynamics and Statistical Physics",
-    "Modern Physics": "Atomic, Nuclear and Particle Physics",
+    "Modern Physics": "Atomic, Nuclear, and Particle Physics",
 }  # fmt: skip
 _OF_TABLES = ("question_type", "modality", "difficulty", "subject", "language")  # fields of the table form besides
 _IMAGE = re.compile(r"<\s*(?:image|img)_(\d{1,9})\s*>", re.IGNORECASE)

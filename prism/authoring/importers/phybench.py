@@ -23,7 +23,7 @@ _DOMAINS = {
     "ELECTRICITY": "Electromagnetism",
     "THERMODYNAMICS": "Thermodynamics and Statistical Physics",
     "OPTICS": "Optics",
-    "MODERN": "Atomic, Nuclear and Particle Physics",
+    "MODERN": "Atomic, Nuclear, and Particle Physics",
 }
 _RELATION = re.compile(r"=|\\approx|\\sim|[<>]|\\leq?|\\geq?")
 

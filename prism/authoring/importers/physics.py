@@ -21,7 +21,7 @@ from prism.errors import count_of
 _MARK = "\ufeff"
 _DOMAINS = {
     "mechanics": "Mechanics", "electro": "Electromagnetism", "optics": "Optics", "quantum": "Quantum Mechanics",
-    "atomic": "Atomic, Nuclear and Particle Physics", "statistics": "Thermodynamics and Statistical Physics",
+    "atomic": "Atomic, Nuclear, and Particle Physics", "statistics": "Thermodynamics and Statistical Physics",
     "Classical Mechanics": "Mechanics", "Quantum Mechanics": "Quantum Mechanics",
     "Statistical Mechanics": "Thermodynamics and Statistical Physics",
     "Electricity and Magenetism": "Electromagnetism",  # as it is spelled there

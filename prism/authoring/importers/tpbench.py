@@ -19,7 +19,7 @@ from prism.latex import extract
 _DOMAINS = {
     "QM": "Quantum Mechanics", "Quantum Mechanics": "Quantum Mechanics", "Classical Mechanics": "Mechanics",
     "Stat Mech": "Thermodynamics and Statistical Physics", "SM": "Thermodynamics and Statistical Physics",
-    "EM": "Electromagnetism", "HEP": "Atomic, Nuclear and Particle Physics",
+    "EM": "Electromagnetism", "HEP": "Atomic, Nuclear, and Particle Physics",
 }  # fmt: skip
 
 

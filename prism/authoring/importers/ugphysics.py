@@ -31,7 +31,7 @@ _KINDS = {
 _DOMAINS = {
     "Mechanics and Thermodynamics": "",
     "Electromagnetism": "Electromagnetism",
-    "Modern Physics": "Atomic, Nuclear and Particle Physics",
+    "Modern Physics": "Atomic, Nuclear, and Particle Physics",
 }
 _SUBJECTS = {
     "thermodynamics": "Thermodynamics and Statistical Physics",
@@ -43,9 +43,9 @@ _SUBJECTS = {
     "quantum mechanics": "Quantum Mechanics",
     "wave optics": "Optics",
     "geometrical optics": "Optics",
-    "atomic physics": "Atomic, Nuclear and Particle Physics",
-    "solid-state physics": "Solid State Physics and Miscellaneous",
-    "semiconductor physics": "Solid State Physics and Miscellaneous",
+    "atomic physics": "Atomic, Nuclear, and Particle Physics",
+    "solid-state physics": "Solid State Physics and Miscellaneous Topics",
+    "semiconductor physics": "Solid State Physics and Miscellaneous Topics",
 }
 
 

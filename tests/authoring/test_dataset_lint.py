@@ -57,6 +57,9 @@ GOOD: dict[str, list[dict[str, Any]]] = {
     "olympiadbench": OLYMPIADBENCH[:1],
     "prism-physics": LAYOUTS["prism-physics"][2][:1],
     "physreason": PHYSREASON[:1],
+    "phopile": LAYOUTS["phopile"][2][:1],
+    "abench": LAYOUTS["abench"][2][:2],
+    "theoremqa": LAYOUTS["theoremqa"][2][1:],
 }  # fmt: skip
 
 

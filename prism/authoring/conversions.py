@@ -24,7 +24,7 @@ class OwnGold:
     """The grade of a row's own gold.
 
     Attributes:
-        score: in [0, 1].
+        score: in [0, 1]; of answers the share of the final nodes that they state.
         source: `solution` or `answers`.
         missing: indices of the nodes that it does not earn.
         missed_finals: indices of the final nodes that it does not state.

@@ -164,8 +164,7 @@ def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_draf
     elif made.problems:
         n_drafted = sum(each.data["metadata"]["dag"] == "drafted" for each in made.problems)
         first = f"read {count_of(n_drafted, 'draft')} through, then: " if n_drafted else ""
-        command = "show" if out.suffix == ".jsonl" else "lint"  # which takes files of one problem, and folders of them
-        print(f"prism: next: {first}prism {command} {out}", file=sys.stderr)
+        print(f"prism: next: {first}prism lint {out}", file=sys.stderr)
 
 
 def _rubric_file(made: DatasetConversion, out: Path | None) -> list[tuple[Path, str]]:

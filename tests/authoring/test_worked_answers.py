@@ -56,7 +56,7 @@ def test_a_number_has_the_name_of_the_formula_that_comes_out_at_it(solution: str
     assert named_numbers(solution, "", Context()).named(number) == named
 
 
-REACTION = {
+REACTION: dict[str, Any] = {
     "seed": 1, "branch": "chemical_engineering", "domain": "kinetics", "area": "batch", "id": "moles", "level": "Easy",
     "question": "30.0 mol of A2 and 40.0 mol of B2 are charged, and 0.50 of A2 react, one to one. How much is left?",
     "solution": "**Step 1:** the balances are\nN_A = N_A0 * (1 - X)\nN_B = N_B0 - N_A0 * X\n\n**Step 2:** with the "

@@ -9,14 +9,17 @@ means that it is 1 depends on the nodes: for answers alone no more than that the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from prism.authoring.candidates import answer_index
 from prism.authoring.conversions import OwnGold
-from prism.authoring.importers.entries import DatasetEntry, RecordedAnswer
-from prism.authoring.importers.recorded_answers import bare_answer, is_words
+from prism.authoring.importers.entries import DatasetEntry, RecordedAnswer, RefusedError
+from prism.authoring.importers.recorded_answers import TEXT, answer_nodes, bare_answer, in_dollars
+from prism.errors import LatexSyntaxError
 from prism.grading.pipeline import grade
-from prism.problem.schema import load_problem
+from prism.problem.schema import Problem, load_problem
 
 SOLUTION, ANSWERS = "solution", "answers"
 
@@ -29,11 +32,25 @@ def own_gold(data: Mapping[str, Any], entry: DatasetEntry) -> OwnGold | None:
     problem = load_problem(data)
     graded = grade(problem, text)
     finals = {node.index for node in problem.nodes if node.is_final}
+    if source == ANSWERS:  # which say nothing of steps, nor of other ends of a scheme
+        finals = _stating(entry, problem) or finals
     missed = tuple(sorted(finals - set(graded.matched)))
-    if source == ANSWERS:  # which say nothing of steps
+    if source == ANSWERS:
         return OwnGold(float(Fraction(len(finals) - len(missed), len(finals))), source, missed, missed)
     missing = tuple(node.index for node in problem.nodes if node.index not in graded.credited)
     return OwnGold(graded.score or 0.0, source, missing, missed)
+
+
+def _stating(entry: DatasetEntry, problem: Problem) -> set[int]:
+    """Return the indices of the final nodes that state a recorded answer as a formula."""
+    finals = [node for node in problem.nodes if node.is_final and not node.is_text]
+    found = set()
+    for answer in entry.answers:
+        with suppress(RefusedError, LatexSyntaxError):
+            for node in answer_nodes(answer, entry.question):
+                at = answer_index(in_dollars(node.latex), [each.formula for each in finals], problem.context)
+                found |= set() if at is None else {finals[at].index}
+    return found | {node.index for node in problem.nodes if node.is_final and node.is_text}
 
 
 def gold_of(entry: DatasetEntry) -> tuple[str, str]:
@@ -44,9 +61,10 @@ def gold_of(entry: DatasetEntry) -> tuple[str, str]:
         return entry.solution, SOLUTION
     letters = [answer.letter for answer in entry.answers]
     marks = letters if all(letters) else [chr(ord("a") + k) for k in range(len(letters))]
-    if len(entry.answers) == 1:
-        return _stated(entry.answers[0]), ANSWERS
-    return "\n\n".join(f"({m}) {_stated(a)}" for m, a in zip(marks, entry.answers, strict=True)), ANSWERS
+    stated = [(mark, _stated(answer, entry.question)) for mark, answer in zip(marks, entry.answers, strict=True)]
+    if len(stated) == 1:
+        return stated[0][1], ANSWERS
+    return "\n\n".join(f"({mark}) {text}" for mark, text in stated if text), ANSWERS
 
 
 def _published_gold(data: Mapping[str, Any]) -> str:
@@ -61,11 +79,14 @@ def _published_gold(data: Mapping[str, Any]) -> str:
     return "\n\n".join([*found, *([own] if isinstance(own, str) else [])])
 
 
-def _stated(answer: RecordedAnswer) -> str:
-    """Return an answer with its unit as a student would state it: in a box, words in a sentence."""
+def _stated(answer: RecordedAnswer, question: str) -> str:
+    """Return an answer as a student would state it: in a box, words in a sentence; empty for one that is left out."""
+    try:
+        nodes = answer_nodes(answer, question)
+    except RefusedError:
+        return ""
+    if any(node.form == TEXT for node in nodes):
+        return f"The answer is {bare_answer(answer.text)}."
     text = bare_answer(answer.text)
-    if is_words(text) or "$" in text:
-        return f"The answer is {text} {answer.unit}".strip() + "."
-    unit = answer.unit.replace("$", " ").strip()
-    joint = r" \times " if unit.startswith("10") else r"\ "
-    return rf"\boxed{{{joint.join(filter(None, (text, unit)))}}}"
+    is_as_recorded = len(nodes) == 1 and not answer.unit and "$" not in text
+    return " ".join(rf"\boxed{{{text if is_as_recorded else node.latex}}}" for node in nodes)

@@ -35,7 +35,7 @@ FromDataset = Annotated[
         "--from",
         metavar="NAME",
         help="The file is of this published data set: engtrace, engibench, phybench, ugphysics, scibench, tpbench, "
-        "physics, hipho, olympiadbench, prism-physics, physreason, phopile, abench, theoremqa.",
+        "physics, hipho, olympiadbench, prism-physics, physreason, phopile, abench, theoremqa, engvqa.",
         autocompletion=_complete_name,
     ),
 ]

@@ -45,6 +45,7 @@ EXPECTED: dict[str, tuple[dict[str, int], dict[str, int], dict[str, int]]] = {
     "phopile": ({}, {"drafted": 1}, {"no-answer": 2}),
     "abench": ({"answer": 2}, {"answer": 2}, {"unit-unread": 1}),
     "theoremqa": ({"answer": 4}, {"answer": 4}, {}),
+    "engvqa": ({"answer": 1}, {"drafted": 1}, {"answer-in-words": 1}),
 }
 
 
@@ -69,7 +70,7 @@ def run(*args: str) -> Result:
 
 def test_every_data_set_has_a_fixture_and_its_expectation() -> None:
     assert set(NAMES) == set(LAYOUTS) == set(EXPECTED)
-    assert len(DATASETS) == 14
+    assert len(DATASETS) == 15
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,6 +121,7 @@ def test_two_runs_give_the_same_bytes(name: str, tmp_path: Path) -> None:
         ("theoremqa", "ours/motion1", r"$s = 462\,\mathrm{m}$", r"$s = 426\,\mathrm{m}$"),
         ("theoremqa", "ours/mean1", r"\boxed{[1, 2]}", r"\boxed{[2, 1]}"),
         ("theoremqa", "ours/convex1", "The answer is false.", "The answer is true."),
+        ("engvqa", "fm_1", r"$v = 3.0\,\mathrm{m/s}$", r"$v = 0.3\,\mathrm{m/s}$"),
         ("theoremqa", "ours/law1", r"\boxed{c}", r"\boxed{b}"),
     ],
 )

@@ -323,6 +323,18 @@ THEOREMQA: list[dict[str, Any]] = [
     },
 ]  # fmt: skip
 
+ENGVQA: list[dict[str, Any]] = [
+    {
+        "id": "fm_1", "subject": "Fluid Mechanics", "topic": "Pipe flow", "question": "A pipe of area 0.50 m^2 carries the "
+        "flow 1.5 m^3/s. Find the speed v.", "image": DATA_URL, "final_answer": "$3.0\\,\\mathrm{m/s}$",
+        "solution": "By continuity $$v = \\frac{Q}{A}$$ so $$v = 3.0\\,\\mathrm{m/s}$$",
+    },
+    {
+        "id": "fm_2", "subject": "Fluid Mechanics", "topic": "Pipe flow", "question": "What flows?", "image": "",
+        "final_answer": "water flows through the pipe", "solution": "",
+    },
+]  # fmt: skip
+
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -356,6 +368,7 @@ LAYOUTS: dict[str, tuple[str, Writer, list[Any]]] = {
     "phopile": ("dataset/train/train.json", _listed, PHOPILE),
     "abench": ("Physics/data/Phy_B_dynamic_100.csv", _table, ABENCH),
     "theoremqa": ("theoremqa_test.json", _listed, THEOREMQA),
+    "engvqa": ("engvqa.json", _listed, ENGVQA),
 }
 
 

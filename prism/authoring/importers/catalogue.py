@@ -6,6 +6,7 @@ from prism.authoring.importers.entries import Dataset
 from prism.authoring.importers.published.abench import ABENCH
 from prism.authoring.importers.published.engibench import ENGIBENCH
 from prism.authoring.importers.published.engtrace import ENGTRACE
+from prism.authoring.importers.published.engvqa import ENGVQA
 from prism.authoring.importers.published.hipho import HIPHO
 from prism.authoring.importers.published.olympiadbench import OLYMPIADBENCH
 from prism.authoring.importers.published.phopile import PHOPILE
@@ -22,7 +23,7 @@ from prism.inputs import nearest_name, shown
 
 DATASETS: tuple[Dataset, ...] = (
     ENGTRACE, ENGIBENCH, PHYBENCH, UGPHYSICS, SCIBENCH, TPBENCH, PHYSICS, HIPHO, OLYMPIADBENCH, PRISM_PHYSICS,
-    PHYSREASON, PHOPILE, ABENCH, THEOREMQA,
+    PHYSREASON, PHOPILE, ABENCH, THEOREMQA, ENGVQA,
 )  # fmt: skip
 NAMES: tuple[str, ...] = tuple(dataset.name for dataset in DATASETS)
 

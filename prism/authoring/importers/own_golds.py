@@ -8,7 +8,7 @@ means that it is 1 depends on the nodes: for answers alone no more than that the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -17,11 +17,12 @@ from prism.authoring.candidates import answer_index
 from prism.authoring.conversions import OwnGold
 from prism.authoring.importers.entries import DatasetEntry, RecordedAnswer, RefusedError
 from prism.authoring.importers.recorded_answers import TEXT, answer_nodes, bare_answer, in_dollars
+from prism.authoring.solution_golds import SOLUTION, published_solution, solution_gold
 from prism.errors import LatexSyntaxError
 from prism.grading.pipeline import grade
 from prism.problem.schema import Problem, load_problem
 
-SOLUTION, ANSWERS = "solution", "answers"
+ANSWERS = "answers"
 
 
 def own_gold(data: Mapping[str, Any], entry: DatasetEntry) -> OwnGold | None:
@@ -29,16 +30,13 @@ def own_gold(data: Mapping[str, Any], entry: DatasetEntry) -> OwnGold | None:
     text, source = gold_of(entry)
     if not text:
         return None
+    if source == SOLUTION:
+        return solution_gold(data, text)
     problem = load_problem(data)
     graded = grade(problem, text)
-    finals = {node.index for node in problem.nodes if node.is_final}
-    if source == ANSWERS:  # which say nothing of steps, nor of other ends of a scheme
-        finals = _stating(entry, problem) or finals
+    finals = _stating(entry, problem) or {node.index for node in problem.nodes if node.is_final}
     missed = tuple(sorted(finals - set(graded.matched)))
-    if source == ANSWERS:
-        return OwnGold(float(Fraction(len(finals) - len(missed), len(finals))), source, missed, missed)
-    missing = tuple(node.index for node in problem.nodes if node.index not in graded.credited)
-    return OwnGold(graded.score or 0.0, source, missing, missed)
+    return OwnGold(float(Fraction(len(finals) - len(missed), len(finals))), source, missed, missed)
 
 
 def _stating(entry: DatasetEntry, problem: Problem) -> set[int]:
@@ -56,7 +54,7 @@ def _stating(entry: DatasetEntry, problem: Problem) -> set[int]:
 def gold_of(entry: DatasetEntry) -> tuple[str, str]:
     """Return the text that an entry says is right and what it is, solution or answers; an empty text if it has none."""
     if entry.published is not None:
-        return _published_gold(entry.published), SOLUTION
+        return published_solution(entry.published), SOLUTION
     if entry.solution.strip():
         return entry.solution, SOLUTION
     letters = [answer.letter for answer in entry.answers]
@@ -65,18 +63,6 @@ def gold_of(entry: DatasetEntry) -> tuple[str, str]:
     if len(stated) == 1:
         return stated[0][1], ANSWERS
     return "\n\n".join(f"({mark}) {text}" for mark, text in stated if text), ANSWERS
-
-
-def _published_gold(data: Mapping[str, Any]) -> str:
-    """Return the solutions of a published problem, each with the letter of its part."""
-    parts = data.get("subquestions")
-    found = [
-        f"({part['letter']}) {text}" if part.get("letter") else text
-        for part in (parts if isinstance(parts, Sequence) and not isinstance(parts, str) else ())
-        if isinstance(part, Mapping) and isinstance(text := part.get("solution"), str) and text.strip()
-    ]
-    own = data.get("solution")
-    return "\n\n".join([*found, *([own] if isinstance(own, str) else [])])
 
 
 def _stated(answer: RecordedAnswer, question: str) -> str:

@@ -79,6 +79,7 @@ SCRIPTS = (
     Script("beside_before", "speed/before.py", ("--every", "4")),  # checks out the tree before
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),
+    Script("timings", "speed/timings.py"),  # those of pytest-benchmark beside the kept baseline
     Script("counts", "speed/counts.py"),  # tests hold them to those that are kept
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),

@@ -256,6 +256,25 @@ def test_lint_takes_a_folder(tmp_path: Path) -> None:
     assert (empty.exit_code, "no problem file in this folder" in empty.stderr) == (3, True)
 
 
+def test_lint_reads_a_file_of_many_problems_line_by_line(tmp_path: Path) -> None:
+    node = {"index": 1, "formula": "E = m c^2", "dependency": [], "is_final_answer": True}
+    good = {"id": "a", "context": "A mass $m$ at rest has the energy $E$.", "grading_standard": [node]}
+    bad = good | {"id": "b", "grading_standard": [node | {"formula": "E = "}]}
+    path = tmp_path / "set.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in (good, bad, good)) + "3\n", encoding="utf-8")
+    result = run.invoke(app, ["lint", str(path)])
+    assert result.exit_code == 3
+    assert f"{path}:2: fault: node 1, formula: " in result.stdout
+    assert f'{path}:3: fault: id: the id "a" is that of {path}:1 too' in result.stdout
+    assert f"{path}:4: fault: " in result.stdout
+    assert "1 file: 3 faults" in result.stdout
+    path.write_text(json.dumps(good) + "\n", encoding="utf-8")
+    assert run.invoke(app, ["lint", str(path)]).stdout == "1 file: 0 faults, 0 warnings\n"
+    listed = tmp_path / "set.json"
+    listed.write_text(json.dumps([good, bad]), encoding="utf-8")
+    assert f"{listed}[1]: fault: node 1, formula: " in run.invoke(app, ["lint", str(listed)]).stdout
+
+
 def test_lint_says_once_that_a_file_is_missing() -> None:
     result = run.invoke(app, ["lint", "free_fal"])
     assert result.stdout == "1 file: 1 fault, 0 warnings\n"

@@ -40,7 +40,8 @@ from prism.algebra.expr import Formula, symbols_of  # noqa: E402
 from prism.authoring.candidates import answer_index, statement_context  # noqa: E402
 from prism.authoring.converting import convert  # noqa: E402
 from prism.authoring.dependencies import infer_dependencies  # noqa: E402
-from prism.authoring.drafting import Draft, draft  # noqa: E402
+from prism.authoring.drafting import draft  # noqa: E402
+from prism.authoring.drafts import Draft  # noqa: E402
 from prism.authoring.importers.entries import AnswerKind, RecordedAnswer  # noqa: E402
 from prism.authoring.importers.recorded_answers import answer_nodes, in_dollars  # noqa: E402
 from prism.physics.context import parse  # noqa: E402

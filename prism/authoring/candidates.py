@@ -278,9 +278,18 @@ def answer_index(answer: str, formulas: Sequence[Formula], context: Context) -> 
     Errors:
         LatexSyntaxError: an answer that cannot be parsed.
     """
-    read = parse(_without_box(answer), context=context)
+    read = read_answer(answer, context)
     places_back = range(len(formulas) - 1, -1, -1)
     return next((k for k in places_back if _is_answer(formulas[k], read, context)), None)
+
+
+def read_answer(answer: str, context: Context) -> Formula:
+    """Return an answer, with or without delimiters and box, as a formula.
+
+    Errors:
+        LatexSyntaxError: it cannot be parsed.
+    """
+    return parse(_without_box(answer), context=context)
 
 
 def _without_box(answer: str) -> str:

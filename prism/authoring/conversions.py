@@ -10,12 +10,39 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, count_of
 from prism.problem.toml_writer import problem_toml
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")  # characters that are not portable in a file name
 _MAX_NAME = 100  # characters of a file name
 _SHOWN_PLACES = 3  # of entries with the same fault
+_SHOWN_NODES = 3  # that an own gold does not earn
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGold:
+    """The grade of a row's own gold.
+
+    Attributes:
+        score: in [0, 1]; of answers the share of the final nodes that they state.
+        source: `solution` or `answers`.
+        missing: indices of the nodes that it does not earn.
+        missed_finals: indices of the final nodes that it does not state.
+    """
+
+    score: float
+    source: str
+    missing: tuple[int, ...] = ()
+    missed_finals: tuple[int, ...] = ()
+
+    def told(self, data: Mapping[str, Any]) -> str:
+        """Return what is told of a score below 1: the score, and formulas that are missing."""
+        formulas = {node["index"]: node["formula"] for node in data["grading_standard"]}
+        shown = "; ".join(formulas[index] for index in self.missing[:_SHOWN_NODES])
+        more = f"; and {len(self.missing) - _SHOWN_NODES} more" if len(self.missing) > _SHOWN_NODES else ""
+        nodes = count_of(len(self.missing), "node")
+        own = "solution scores" if self.source == "solution" else "answers score"
+        return f"its own {own} {self.score:g}, without {nodes}: {shown}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +56,7 @@ class ConvertedProblem:
         lost: points of criteria that became no node.
         faults: entries that are not read, and are no part of it.
         images: location and content of each image that belongs beside its file.
+        gold: how the row's own gold is graded by it; None if the row has none.
     """
 
     data: Mapping[str, Any]
@@ -37,6 +65,7 @@ class ConvertedProblem:
     lost: Fraction = Fraction(0)
     faults: tuple[str, ...] = ()
     images: tuple[tuple[str, bytes], ...] = ()
+    gold: OwnGold | None = None
 
     def toml(self) -> str:
         """Return the problem file as TOML, with remarks and notes as comments."""

@@ -12,11 +12,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from prism.authoring.conversions import Conversion, ConvertedProblem, EntryFault, entry_fault
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
+from prism.authoring.solution_golds import published_solution, solution_gold
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges
@@ -44,7 +46,7 @@ def convert(path: Path) -> Conversion:
     is_table = path.suffix == ".csv"  # an author of one knows rows
     for where, entry in _read_entries(path):
         try:
-            problems.append(convert_entry(entry, path.stem))
+            problems.append(_with_own_gold(convert_entry(entry, path.stem), entry))
             found = problems[-1].faults
         except DataFileError as error:
             found = error.faults
@@ -52,6 +54,19 @@ def convert(path: Path) -> Conversion:
             EntryFault(where, fault.replace("marking, entry", "row", 1) if is_table else fault) for fault in found
         ]
     return Conversion(tuple(problems), tuple(faults))
+
+
+def _with_own_gold(made: ConvertedProblem, entry: Mapping[str, Any]) -> ConvertedProblem:
+    """Return a problem with the grade of its own solutions, if it brings any; one below 1 is a remark."""
+    text = published_solution(entry)
+    if not text:
+        return made
+    gold = solution_gold(made.data, text)
+    if gold.score == 1:
+        return replace(made, gold=gold)
+    remarks = (*made.remarks, gold.told(made.data))
+    metadata = {**made.data.get("metadata", {}), "remarks": list(remarks)}
+    return replace(made, gold=gold, remarks=remarks, data={**made.data, "metadata": metadata})
 
 
 # The file ---------------------------------------------------------------------------------------------------------

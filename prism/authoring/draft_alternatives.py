@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from prism.authoring.drafting import Draft, draft
+from prism.authoring.drafting import draft
+from prism.authoring.drafts import Draft
 from prism.authoring.lint_alternatives import check_alternative
 from prism.authoring.lint_findings import LintFinding
 from prism.budget import CHECK, share

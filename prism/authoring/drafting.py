@@ -21,6 +21,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,16 +35,19 @@ from prism.authoring.candidates import (
     is_value_in_letters,
     is_worked_out,
     node_candidate,
+    read_answer,
     read_italic_units,
     split_statement,
     statement_context,
 )
 from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
 from prism.authoring.plain_answers import quantities_of, tagged_answer
 from prism.authoring.plain_names import plain_names
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
+from prism.equivalence.stated_numbers import stated_number
 from prism.errors import LatexSyntaxError, PrismError
 from prism.grading.located_claims import LocatedClaim, locate_claims
 from prism.grading.parts import Part, divide_into_parts
@@ -53,7 +57,6 @@ from prism.latex import Extraction, LeftOut, Solution, extract, one_line
 from prism.physics.context import Context, describe_syntax_error
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem
-from prism.problem.toml_writer import problem_toml
 
 MAX_NODES = 30  # a longer reference is not read; the formulas nearest before the answers stay
 LETTERS = "abcdefgh"  # parts that a problem may mark
@@ -73,100 +76,6 @@ _CUT_MERGING = f"{_CUT} to compare all formulas with each other: look for two no
 _CUT_ANSWERS = f"{_CUT} to look for all answers that were named"
 _CUT_ORIGINS = f"{_CUT} to test what each formula follows from: look at the edges"
 _CUT_CHECKS = f"{_CUT} to check all nodes: some may be faulty, stated by the problem or not in the solution"
-
-
-@dataclass(frozen=True, slots=True)
-class OmittedFormula:
-    """A formula of the solution that did not become a node, and the reason."""
-
-    latex: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class DraftEdge:
-    """An edge to a prerequisite node: index of that node, reason in words, and whether other edges imply it."""
-
-    origin: int
-    why: str
-    is_implied: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DraftNode:
-    """One node of a drafted problem, with the reasons for it and its edges.
-
-    Attributes:
-        latex: its formula.
-        letter: of the part that it answers, if the solution marks parts; else empty.
-        is_final: it is a final answer.
-        why: why it is a node, and why it is final, in words.
-        edges: edges to its prerequisites; the file does not list those that are implied.
-        doubtful: indices of further nodes that it may have been derived from.
-    """
-
-    latex: str
-    letter: str
-    is_final: bool
-    why: tuple[str, ...]
-    edges: tuple[DraftEdge, ...]
-    doubtful: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A problem file drafted by rule from a worked solution, with what was left out and why.
-
-    Attributes:
-        data: the keys of a problem file, as `load_problem` takes them.
-        nodes: in index order, from 1.
-        left_out: formulas that became no node, in the order of the text.
-        remarks: what a person should know about the draft as a whole.
-        alternatives: drafts from further solutions, whose nodes are alternatives in `data`.
-    """
-
-    data: Mapping[str, Any]
-    nodes: tuple[DraftNode, ...]
-    left_out: tuple[OmittedFormula, ...]
-    remarks: tuple[str, ...]
-    alternatives: tuple[Draft, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: the problem file, its nodes with reasons, and what was left out."""
-        return {
-            "problem": dict(self.data),
-            "nodes": [
-                {
-                    "index": k, "formula": node.latex, "subquestion": node.letter, "is_final_answer": node.is_final,
-                    "why": list(node.why), "maybe": list(node.doubtful),
-                    "edges": [
-                        {"from": edge.origin, "why": edge.why, "implied": edge.is_implied} for edge in node.edges
-                    ],
-                }
-                for k, node in enumerate(self.nodes, start=1)
-            ],
-            "left_out": [{"formula": each.latex, "why": each.why} for each in self.left_out],
-            "remarks": list(self.remarks),
-            "alternatives": [
-                {key: value for key, value in other.to_dict().items() if key in ("nodes", "left_out")}
-                for other in self.alternatives
-            ],
-        }  # fmt: skip
-
-    def toml(self) -> str:
-        """Return the problem file as TOML, with a comment at each node that says where it comes from."""
-        head = (
-            "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
-            "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
-            *(f"Note: {remark}" for remark in self.remarks),
-            *(f"Left out: {one_line(each.latex)} ({each.why})" for each in self.left_out),
-            *(f"Left out: {one_line(each.latex)} ({each.why})" for way in self.alternatives for each in way.left_out),
-        )
-        first, *others = (
-            {k: _node_comments(node) for k, node in enumerate(each.nodes, start=1)}
-            for each in (self, *self.alternatives)
-        )
-        return problem_toml(self.data, head=head, notes=first, notes_of_alternatives=others)
 
 
 def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (), name: str = "draft") -> Draft:
@@ -203,7 +112,7 @@ def _draft_extracted(
     remarks: list[str] = []
     found_here: list[_Candidate] = []
     with share(_left(account, READING)) as reading:
-        found_here += _collect_candidates(claims, left_out, problem_facts)
+        found_here += _collect_candidates(claims, left_out, problem_facts, named=_readable(answers))
         if not found_here:  # a solution in sentences: take what they state
             left_out.clear()
             found_here += _collect_candidates(claims, left_out, problem_facts, in_sentences=True)
@@ -303,13 +212,19 @@ def _collect_candidates(
     left_out: list[_Skipped],
     problem_facts: _ProblemFacts,
     *,
+    named: Sequence[Formula] = (),
     in_sentences: bool = False,
 ) -> Iterator[_Candidate]:
-    """Yield the candidates that displays and boxes state, chains split into equations; others go to `left_out`."""
+    """Yield the candidates that displays and boxes state, chains split into equations; others go to `left_out`.
+
+    A value in a sentence is one where it is an answer that was named.
+    """
     for claim in claims:
         is_boxed = claim.located.kind == "boxed"
         is_set_off = is_boxed or claim.located.kind == "display"
-        if not (is_set_off or in_sentences) and (claim.formula is None or not _is_step_in_text(claim)):
+        if not (is_set_off or in_sentences) and (
+            claim.formula is None or not (_is_step_in_text(claim) or _states_one_of(claim.formula, named))
+        ):
             continue
         if claim.formula is None:
             left_out.append(
@@ -344,6 +259,26 @@ def _is_step_in_text(claim: LocatedClaim) -> bool:
     """Return True for a formula in a sentence that is a step: it has operations on symbols, or works out a number."""
     f = claim.formula
     return f is not None and ((is_step(f) and not is_value_in_letters(f)) or is_worked_out(f))
+
+
+def _readable(answers: Sequence[str]) -> list[Formula]:
+    """Return the named answers that can be read; the others are told where they are looked for."""
+    found = []
+    for answer in answers:
+        with suppress(LatexSyntaxError):
+            found.append(read_answer(answer, Context()))
+    return found
+
+
+def _states_one_of(f: Formula, named: Sequence[Formula]) -> bool:
+    """Return True for a formula that comes out at a number which is one of the named answers."""
+    return any(
+        isinstance(piece, Formula)
+        and piece.kind == "equation"
+        and stated_number(piece.members[1]) is not None
+        and any(is_stated_by(piece, answer) for answer in named)
+        for piece in (split_statement(f) if named else ())
+    )
 
 
 def _with_last_numbers(
@@ -777,17 +712,6 @@ def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[Dr
         maybe = tuple(place + 1 for place in doubtful)
         found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, own_edges, maybe))
     return tuple(found)
-
-
-def _node_comments(node: DraftNode) -> tuple[str, ...]:
-    """Return the comment lines above a node in the file: why it is a node, and the reason for each edge."""
-    lines = ["Node: " + "; ".join(node.why)]
-    by_reason: dict[str, list[str]] = {}
-    for edge in node.edges:
-        by_reason.setdefault(edge.why, []).append(f"{edge.origin}{' (implied)' if edge.is_implied else ''}")
-    lines += [f"Edge from {', '.join(origins)}: {why}" for why, origins in by_reason.items()]
-    lines += [f"Maybe from {index}: the same symbols but for what it is solved for" for index in node.doubtful]
-    return tuple(lines)
 
 
 def _reasons_text(left_out: Sequence[_Skipped]) -> str:

@@ -16,6 +16,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 
 from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
@@ -62,7 +63,11 @@ _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas w
 
 
 def lint(
-    problem: ProblemSource, *, macros: Mapping[str, object] | None = None, vocabulary: Vocabulary | None = None
+    problem: ProblemSource,
+    *,
+    macros: Mapping[str, object] | None = None,
+    vocabulary: Vocabulary | None = None,
+    folder: Path | None = None,
 ) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
@@ -70,12 +75,13 @@ def lint(
         problem: whatever `load_problem` takes.
         macros: for a problem that is loaded here, as of `load_problem`.
         vocabulary: of domains and subtopics; None for the shipped one.
+        folder: of the images of a table or a string, as of `load_problem`.
 
     Returns:
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
-    found = _findings_of(problem, macros, vocabulary or shipped_vocabulary())
-    if not found or not isinstance(problem, PathLike | str):
+    found = _findings_of(problem, macros, vocabulary or shipped_vocabulary(), folder)
+    if not found or not isinstance(problem, PathLike | str) or folder is not None:
         return found
     try:
         lines = plain_lines(decode(read_bytes(problem_path(problem), max(MAX_BYTES.values()))))
@@ -85,11 +91,11 @@ def lint(
 
 
 def _findings_of(
-    problem: ProblemSource, macros: Mapping[str, object] | None, vocabulary: Vocabulary
+    problem: ProblemSource, macros: Mapping[str, object] | None, vocabulary: Vocabulary, folder: Path | None
 ) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
-        loaded = load_problem(problem, macros=macros)
+        loaded = load_problem(problem, macros=macros, folder=folder)
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]

@@ -14,7 +14,7 @@ from prism.latex import parse
 from prism.physics.units import find_unit_product
 
 _TAG = re.compile(
-    r"\*\*\s*(?:Final\s+)?Answer\s*:?\s*\*\*\s*:?[ \t]*(?P<text>.*?)(?=\n\s*\n|\Z)", re.IGNORECASE | re.DOTALL
+    r"\*\*\s*(?:Final\s+)?Answers?\s*:?\s*\*\*\s*:?[ \t]*(?P<text>.*?)(?=\n\s*\n|\Z)", re.IGNORECASE | re.DOTALL
 )
 _NUMBER = re.compile(
     r"(?<![\w.^_{])(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
@@ -22,8 +22,13 @@ _NUMBER = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
 _UNIT = re.compile(r"[ ~]*(?:\\,|\\ )?[ ~]*\$?\s*(?P<unit>[^\s,;()=][^,;()=\n]*)")
-_IN_BRACKETS = re.compile(r"\((?=[^()]*\d)[^()]*\)")
 _MAX_UNIT_WORDS = 5  # of a unit that is written out: `metres per second squared` has four
+
+
+def tagged_span(text: str) -> tuple[int, int] | None:
+    """Return where the text behind the last `**Answer:**` begins and ends; None if there is no such tag."""
+    found = list(_TAG.finditer(text))
+    return found[-1].span("text") if found else None
 
 
 def tagged_answer(text: str) -> str | None:
@@ -32,8 +37,8 @@ def tagged_answer(text: str) -> str | None:
     >>> tagged_answer("**Step 1:** v = 2\\n**Answer:** 2 m/s"), tagged_answer("v = 2 m/s")
     ('2 m/s', None)
     """
-    found = list(_TAG.finditer(text))
-    return found[-1]["text"].strip() if found else None
+    span = tagged_span(text)
+    return None if span is None else text[span[0] : span[1]].strip()
 
 
 def without_tagged_answer(text: str) -> str:
@@ -90,24 +95,6 @@ def quantities_of(text: str) -> list[str]:
     return [quantity for piece in pieces if (quantity := first_quantity(piece)) is not None]
 
 
-def stated_quantities(text: str) -> list[str]:
-    r"""Return what a sentence gives as its answers: its numbers with a unit, else the number behind the last `=`.
-
-    Numbers in brackets are the same in other units, or say more of it; one without units and `=` gives its first.
-
-    >>> stated_quantities("For 3 pumps the rate is 440 W (1,500 Btu/hr)"), stated_quantities("Re = 4 * 2 = 8")
-    (['440\\unit{W}'], ['8'])
-    """
-    outside = _IN_BRACKETS.sub(" ", text)
-    found = quantities_of(outside)
-    with_unit = [quantity for quantity in dict.fromkeys(found) if "\\unit" in quantity]
-    if with_unit:
-        return with_unit
-    _, sign, behind = outside.rpartition("=")
-    last = first_quantity(behind) if sign else None
-    return [last] if last else found[:1]
-
-
 def _unit_behind(text: str) -> str:
     r"""Return the longest run of words at the start of a text that the unit reader takes; empty if none."""
     line = re.sub(r"\\(?:text|mathrm|unit)\s*\{([^{}]*)\}", r"\1", text.split("\n", maxsplit=1)[0])
@@ -116,7 +103,7 @@ def _unit_behind(text: str) -> str:
     pieces = re.match(r"[^,;=]*", words)
     tokens = pieces[0].split() if pieces else []
     for count in range(min(len(tokens), _MAX_UNIT_WORDS), 0, -1):
-        unit = " ".join(tokens[:count]).rstrip(".;:")
+        unit = _SPELLED_OUT.sub("", " ".join(tokens[:count]).rstrip(".;:"))
         if unit.count("(") < unit.count(")"):
             unit = unit.rstrip(")")
         if find_unit_product(unit) is None or unit in _WORDS_NOT_UNITS:
@@ -129,4 +116,5 @@ def _unit_behind(text: str) -> str:
     return ""
 
 
+_SPELLED_OUT = re.compile(r"(?<=[A-Za-z]) \([A-Za-z]+\)$")  # `Stokes (St)` is one unit, said twice
 _WORDS_NOT_UNITS = frozenset(("in", "at", "a", "as", "h and", "d"))  # words of a sentence that are units as well

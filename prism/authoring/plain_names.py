@@ -17,7 +17,8 @@ from prism.physics.units import find_unit_product
 _IN_LATEX = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
 _MARKUP = re.compile(r"\*\*|__|^\s*(?:[-*+]|\d+[.)])\s+", re.MULTILINE)
 _CAPITAL = re.compile(
-    r"(?<![A-Za-z\\_{.])(?:[A-Z][a-z]{1,4}(?=\s*[-+*/^)=])|(?<=[-+*/(=])\s*[A-Z][a-z]{1,4}(?![ \t]*[A-Za-z0-9]))"
+    r"(?<![A-Za-z\\_{.])(?:[A-Z](?:[a-z]{1,4}|[A-Z][a-z]{2,9})(?=\s*[-+*/^)=])|"
+    r"(?<=[-+*/(=])\s*[A-Z][a-z]{1,4}(?![ \t]*[A-Za-z0-9]))"
     r"(?![\w({])"
 )
 _SMALL = re.compile(r"(?:^|(?<=[,;:])\s)\s*(?:[-*]\s+)?([a-z]{2,3})(?=\s*=)", re.MULTILINE)

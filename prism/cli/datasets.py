@@ -35,7 +35,7 @@ FromDataset = Annotated[
         "--from",
         metavar="NAME",
         help="The file is of this published data set: engtrace, engibench, phybench, ugphysics, scibench, tpbench, "
-        "physics, hipho, olympiadbench, prism-physics, physreason.",
+        "physics, hipho, olympiadbench, prism-physics, physreason, phopile, abench, theoremqa, engvqa.",
         autocompletion=_complete_name,
     ),
 ]
@@ -164,8 +164,7 @@ def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_draf
     elif made.problems:
         n_drafted = sum(each.data["metadata"]["dag"] == "drafted" for each in made.problems)
         first = f"read {count_of(n_drafted, 'draft')} through, then: " if n_drafted else ""
-        command = "show" if out.suffix == ".jsonl" else "lint"  # which takes files of one problem, and folders of them
-        print(f"prism: next: {first}prism {command} {out}", file=sys.stderr)
+        print(f"prism: next: {first}prism lint {out}", file=sys.stderr)
 
 
 def _rubric_file(made: DatasetConversion, out: Path | None) -> list[tuple[Path, str]]:

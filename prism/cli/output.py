@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from prism.algebra.expr import Formula
     from prism.authoring.conversions import Conversion
-    from prism.authoring.drafting import Draft
+    from prism.authoring.drafts import Draft
     from prism.equivalence.verdict import Verdict
     from prism.physics.context import Context
     from prism.problem.prompts import Prompt

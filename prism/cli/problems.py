@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -180,7 +181,7 @@ def print_prompt(
 @app.command(rich_help_panel=Door.WRITE)
 def lint(
     problems: Annotated[
-        list[str] | None, typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
+        list[str] | None, typer.Argument(help="Problem files, folders, sets: .jsonl.", autocompletion=complete_problem)
     ] = None,
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
@@ -215,17 +216,13 @@ def lint(
         lint_templates(templates, n_seeds=seeds, as_json=as_json)
         return
     known = _vocabulary_or_exit(vocabulary)
-    named = with_progress(problems, "checking")
-    found = [
-        (name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside, vocabulary=known)
-    ]
+    found = list(_findings_in(problems, beside, known))
     missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
     count: Counter[str] = Counter(finding.kind for _, finding in found)
     if sarif is not None:
         from prism.reports import ci_formats
 
-        paths = {name: str(problem_path(name)) for name in problems}
-        placed = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
+        placed = [(str(problem_path(name)), each) for name, each in found if notes or each.kind != "note"]
         write_text(sarif, ci_formats.sarif(placed))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
@@ -236,6 +233,23 @@ def lint(
         print(f"prism: {name or shown(name)}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
+
+
+def _findings_in(
+    names: Sequence[str], macros: Mapping[str, object] | None, known: Vocabulary
+) -> Iterator[tuple[str, LintFinding]]:
+    """Yield the findings of problem files, and of files with many problems, each with its file or place."""
+    from prism.authoring.lint_sets import lint_entries
+    from prism.problem.collection import entries_of_set
+    from prism.problem.source import problem_path
+
+    for name in with_progress(names, "checking"):
+        path = problem_path(name)
+        if entries := entries_of_set(path):
+            found = lint_entries(entries, macros=macros, vocabulary=known)
+            yield from ((each.place, each.finding) for each in found)
+        else:
+            yield from ((name, each) for each in prism.lint(path, macros=macros, vocabulary=known))
 
 
 def _vocabulary_or_exit(path: Path | None) -> Vocabulary:

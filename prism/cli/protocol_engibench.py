@@ -12,8 +12,19 @@ import typer
 
 from prism.cli.options import NO_NAMES, AsJson, Force, names_option, parse_field_map
 from prism.cli.output import make_console, print_tables, progress_bar
-from prism.cli.protocols import Keep, MaxIncidents, Out, faults_told, finish, prepare_output, protocols, tell_warnings
+from prism.cli.protocols import (
+    Keep,
+    MaxIncidents,
+    Out,
+    Workers,
+    faults_told,
+    finish,
+    prepare_output,
+    protocols,
+    tell_warnings,
+)  # fmt: skip
 from prism.protocols.engibench_units import Units
+from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,6 +48,7 @@ def engibench(
         list[str], names_option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")
     ] = NO_NAMES,
     keep: Keep = NO_NAMES,
+    workers: Workers = None,
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     out: Out = None,
     max_incidents: MaxIncidents = 0,
@@ -49,13 +61,14 @@ def engibench(
     from prism.protocols.engibench_input import read_answers, read_points, read_questions
 
     prepare_output(out, force=force)
+    processes = n_processors() if workers is None else workers
     with faults_told():
         questions = read_questions(table)
         given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=keep)
         points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
         tell_warnings(warnings, rubric or answers)
         with progress_bar(len(given), "deciding") as advance:
-            rows = engibench_rows(questions, given, points, units=units, on_done=partial(advance, 1))
+            rows = engibench_rows(questions, given, points, units=units, workers=processes, on_done=partial(advance, 1))
     figures, pairs = variant_figures(rows), variant_pairs(rows)
     tests = _tests(pairs, replicates)
     if not as_json and rows:

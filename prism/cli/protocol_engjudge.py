@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prism.cli.options import NO_NAMES, AsJson, Force, names_option
+from prism.cli.output import print_tables
 from prism.cli.protocols import (
     Keep,
     Mapping,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from prism.protocols.engjudge import EngJudgeOptions
     from prism.protocols.engjudge_corrections import Correction, CorrectionSummary
     from prism.protocols.engjudge_findings import SolutionFindings
+    from prism.protocols.engjudge_matrix import StageMatrix
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.rows import ProtocolRow
 
@@ -69,6 +71,9 @@ def engjudge(
     corrections: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")
     ] = None,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Also how raw scores of the stages go together: Pearson's r of each two.")
+    ] = False,
     out: Out = None,
     workers: Workers = None,
     mapping: Mapping = NO_NAMES,
@@ -83,6 +88,7 @@ def engjudge(
     """Score by EngJudge (EngVQA): eight stages, penalties and caps, propagation over a graph, three checks."""
     from prism.protocols.engjudge import PROTOCOL, rows_of_findings, rows_of_rollouts
     from prism.protocols.engjudge_corrections import by_solution
+    from prism.protocols.engjudge_matrix import raw_matrix
     from prism.protocols.engjudge_rules import apply_rules
 
     if findings is None and rules is None:
@@ -105,13 +111,33 @@ def engjudge(
         elif judged is not None:
             rows = rows_of_findings(judged, options, ratings=ratings)
         summary = None if rated is None else _summarize(rows, rated)
+    if matrix and judged is None:
+        raise typer.BadParameter("--matrix is of raw scores, which only FINDINGS have")
+    stage_matrix = raw_matrix(one.value for one in judged.entries) if matrix and judged is not None else None
     _tell_untagged(rows)
     if summary is not None and not as_json:
         print(_corrections_in_words(summary))
+    if stage_matrix is not None and not as_json:
+        _print_matrix(stage_matrix)
     finish(
         rows, protocol=PROTOCOL, variant=options.variant, out=out, as_json=as_json, max_incidents=max_incidents,
-        extra=None if summary is None else {"corrections": summary.to_dict()},
+        extra={
+            **({} if summary is None else {"corrections": summary.to_dict()}),
+            **({} if stage_matrix is None else {"matrix": stage_matrix.to_dict()}),
+        },
     )  # fmt: skip
+
+
+def _print_matrix(found: StageMatrix) -> None:
+    """Print the coefficients of the stages as a table."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title="Pearson's r of raw stages", title_justify="left")
+    for name in ("", *found.r):
+        table.add_column(name, justify="right")
+    for one, row in found.r.items():
+        table.add_row(one, *("" if value is None else f"{value:.2f}" for value in row.values()))
+    print_tables(table)
 
 
 def _options(topology: str, without: list[str], absent: str, stages: str, prefer: str) -> EngJudgeOptions:

@@ -33,6 +33,7 @@ from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from prism.protocols.engtrace import EngTraceOptions
+    from prism.protocols.engtrace_causes import RootCause
     from prism.protocols.engtrace_files import TraceFiles
     from prism.protocols.rows import ProtocolRow
 
@@ -47,6 +48,8 @@ def engtrace(
     ] = None,
     variant: Annotated[str, typer.Option(help="Whose rules: paper, released.")] = "paper",
     votes: Annotated[Path | None, typer.Option(help="Votes of judges on pairs of steps, for tier 2.")] = None,
+    causes: Annotated[Path | None, typer.Option(help="Root causes of wrong traces, by a judge or a person.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Only rows of traces whose final answer is wrong.")] = False,
     similarity: Annotated[
         str, typer.Option(metavar="nodes|lexical|FILE", help="When texts of steps agree; FILE brings a measure.")
     ] = "nodes",
@@ -76,13 +79,42 @@ def engtrace(
     with faults_told():
         shares = None if similarity in _NAMED else Path(similarity)
         files = _read(gold, predictions, votes, shares, keep)
+        of_file = {} if causes is None else _read_causes(causes, files)
         rows = _score(files, options, problems, votes, shares, workers, allow_faults=allow_faults)
-    causes = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
+    rows = _with_causes(rows, of_file, options)
     n_right = sum(row.final_correct is True for row in rows)
+    rows = [row for row in rows if row.final_correct is False] if failed else rows
+    found = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
     finish(
         rows, protocol="engtrace", variant=variant, out=out, as_json=as_json, max_incidents=max_incidents,
-        extra={"final_correct": n_right, "root_causes": dict(sorted(causes.items()))},
+        extra={"final_correct": n_right, "root_causes": dict(sorted(found.items()))},
     )  # fmt: skip
+
+
+def _read_causes(path: Path, files: TraceFiles) -> dict[tuple[str, str], RootCause]:
+    """Read root causes; one of a trace that is not predicted is told on standard error."""
+    from prism.protocols.engtrace_causes import read_causes
+
+    found = read_causes(path)
+    known = {(pair.problem_id, pair.sample_id) for pair in files.pairs}
+    tell_warnings(
+        [f"no prediction is {name}, sample_id {sample}" for name, sample in sorted(found.keys() - known)], path
+    )
+    return found
+
+
+def _with_causes(
+    rows: list[ProtocolRow], of_file: Mapping[tuple[str, str], RootCause], options: EngTraceOptions
+) -> list[ProtocolRow]:
+    """Return the rows with the causes that a file names."""
+    from prism.protocols.engtrace_causes import with_cause_of_file
+
+    return [
+        with_cause_of_file(
+            row, of_file.get((row.about.problem_id, row.about.sample_id)), prefers_rules=options.prefers_rules
+        )
+        for row in rows
+    ]
 
 
 def _options(variant: str, similarity: str, prefer: str, given: Mapping[str, str]) -> EngTraceOptions:

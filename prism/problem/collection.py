@@ -7,7 +7,7 @@ in a problem set.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,16 @@ from prism.errors import DataFileError, PrismError, named_type
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem, read_problem
 from prism.problem.source import EMPTY_NAME, NO_TABLE, NODE_LISTS, PlainProblem, first_and_count, problem_path
+
+
+@dataclass(frozen=True, slots=True)
+class SetEntry:
+    """One problem of a file with many: its place (`set.jsonl:3`), its source or error, the folder of its images."""
+
+    place: str
+    source: Any
+    folder: Path
+
 
 T = TypeVar("T", Problem, Problem | PlainProblem)
 ProblemSet = ProblemSource | Iterable[ProblemSource]
@@ -183,6 +193,17 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
                 (f"{n}. {place}" if place.startswith("<") else place, each, folder)
                 for place, each, folder in _problems_in_set(one, depth + 1)
             )
+
+
+def entries_of_set(path: Path) -> list[SetEntry]:
+    """Return the problems of a file with any number of them, unread, in order; empty for a file of one problem."""
+    try:
+        is_set = not path.is_dir() and bool(_set_text(path))
+    except (OSError, PrismError):  # who loads it says why it cannot be read
+        return []
+    if not is_set:
+        return []
+    return [SetEntry(place, source, folder) for place, source, folder in _problems_in_path(path) if folder is not None]
 
 
 def problem_files(folder: Path, endings: tuple[str, ...] = _SUFFIXES) -> list[Path]:

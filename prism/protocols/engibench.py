@@ -14,12 +14,14 @@ has none.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from prism.grading.result import internal_incident
+from prism.grading.prepared import PreparedProblem
+from prism.grading.result import Incident, internal_incident
 from prism.grading.row import json_line
 from prism.protocols.engibench_answers import WITHIN, Decision, decide
 from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
@@ -27,10 +29,16 @@ from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, p
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+from prism.runs.bulk import in_input_order
+from prism.runs.rollouts import Rollout
+from prism.runs.workers import KILL_AFTER, Killed, Task, run_in_workers
 
 PROTOCOL = "engibench"
 VARIANT = "paper"
 NOT_SCORED = "not scored"  # head of the note of a dimension whose cell is empty
+_NODE = {"index": 1, "formula": "x = 1", "dependency": [], "is_final_answer": True}
+_NO_PROBLEM = json.dumps({"id": "none", "context": "", "grading_standard": [_NODE]})
+"""Stands in for the problem that workers prepare for every task. Nothing is compared with it."""
 _ABSTRACT = ("abstract", "perturbed_abstract")
 _KEPT = ("subfield", "category")  # columns that go along with a score
 
@@ -41,6 +49,7 @@ def engibench_rows(
     points: Sequence[Entry[Points]] = (),
     *,
     units: Units = Units.ASKED,
+    workers: int = 0,
     on_done: Callable[[], object] | None = None,
 ) -> list[ProtocolRow]:
     """Score answers, in their order; behind them answers that only the points know.
@@ -49,32 +58,77 @@ def engibench_rows(
         questions: the table, by number of the row; every answer and entry is of one of them.
         points: of a rubric file.
         units: when the unit of a number counts.
+        workers: processes that decide answers of Levels 1 and 2; 0 works in this one. The rows are the same.
         on_done: called behind each answer.
     """
     settings = {"units": str(units), "within": float(WITHIN)}
     by_dimension = {(entry.value.key, entry.value.dimension): entry for entry in points}
     known = {answer.key for answer in answers}
     added = dict.fromkeys(entry.value.key for entry in points if entry.value.key not in known)
+    given = (*answers, *(Answer(*key, None) for key in added))
+    keyed = [_Asked(questions[answer.row], answer) for answer in given if not questions[answer.row].is_open]
+    decisions = iter(_decisions(keyed, units, workers))
     rows: list[ProtocolRow] = []
-    for answer in (*answers, *(Answer(*key, None) for key in added)):
+    for answer in given:
         question = questions[answer.row]
         if question.is_open:
             entries = {name: by_dimension.get((answer.key, name)) for name in DIMENSIONS}
             rows += _open_rows(question, answer, entries, settings)
         else:
-            rows.append(_keyed_row(question, answer, units, settings))
+            rows.append(_keyed_row(question, answer, next(decisions), settings))
         if on_done is not None:
             on_done()
     return rows
 
 
-def _keyed_row(question: QuestionRow, answer: Answer, units: Units, settings: Mapping[str, Any]) -> ProtocolRow:
-    """Score an answer to a question of Level 1 or 2."""
-    asked, key = (question.text(column) for column in VARIANTS[answer.variant])
-    if answer.response is None:
-        found = Decision(None, "response: is null")
-    else:
-        found = _decided(key, answer.response, asked, units)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An answer to a question of Level 1 or 2."""
+
+    question: QuestionRow
+    answer: Answer
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The question of its variant, and the key."""
+        asked, key = (self.question.text(column) for column in VARIANTS[self.answer.variant])
+        return asked, key
+
+
+def _decisions(asked: Sequence[_Asked], units: Units, workers: int) -> Iterator[Decision]:
+    """Yield the decision on each answer, in order: worked out in this process, or in worker processes."""
+    if not workers:
+        yield from (_decision_of(each, units) for each in asked)
+        return
+    tasks = (
+        Task(k, Rollout(str(each.question.number), each.answer.response or "", each.answer.sample_id), _NO_PROBLEM,
+             {"asked": each, "units": units})
+        for k, each in enumerate(asked)
+    )  # fmt: skip
+    for done in in_input_order(run_in_workers(tasks, _work, workers=workers, training=False, kill_after=KILL_AFTER)):
+        if isinstance(done.result, Killed):
+            killed = Incident("killed", "answer", done.result.reason)
+            yield Decision(None, "grader: killed", "killed", (killed,))
+        else:
+            yield done.result
+
+
+def _work(_prepared: PreparedProblem, _rollout: Rollout, *, asked: _Asked, units: Units) -> Decision:
+    """Decide on one answer in a worker process, which imports this function by its name."""
+    return _decision_of(asked, units)
+
+
+def _decision_of(asked: _Asked, units: Units) -> Decision:
+    """Decide on an answer; one that is null is undecided."""
+    question, key = asked.texts
+    if asked.answer.response is None:
+        return Decision(None, "response: is null")
+    return _decided(key, asked.answer.response, question, units)
+
+
+def _keyed_row(question: QuestionRow, answer: Answer, found: Decision, settings: Mapping[str, Any]) -> ProtocolRow:
+    """Return the row of an answer to a question of Level 1 or 2."""
+    asked, key = _Asked(question, answer).texts
     score = None if found.is_right is None else Fraction(found.is_right)
     notes = [found.reason] if score is None else []
     notes += [] if asked else ["question: is empty"]

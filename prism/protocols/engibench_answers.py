@@ -31,7 +31,7 @@ from prism.latex import LocatedFormula, extract, one_line, parse
 from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, words
 from prism.latex.words import word_set
 from prism.problem.asked_numbers import asked_unit
-from prism.protocols.engibench_keys import NUMBER, Key, KeyKind, Value, read_key, read_value
+from prism.protocols.engibench_keys import NUMBER, Key, KeyKind, Value, read_key, read_value, read_values
 from prism.protocols.engibench_units import Units
 
 WITHIN = Fraction(2, 100)  # relative tolerance, ends included
@@ -158,6 +158,8 @@ def _decide_number(comparison: _Comparison, text: str) -> Decision:
     located = extract(text)
     presented = [item for item in located if item.kind == "boxed" or item.is_announced]
     if comparison.key.has_several:  # of values that are not presented, which is which is not told by their order
+        if (by_list := _by_list(comparison, presented)) is not None:
+            return by_list
         return by_formulas if presented or by_formulas.is_right else Decision(None, f"several: {by_formulas.reason}")
     if not by_formulas.is_right:
         by_formulas = _by_letters(comparison, presented or located) or by_formulas
@@ -169,6 +171,20 @@ def _decide_number(comparison: _Comparison, text: str) -> Decision:
     if by_formulas.is_right and by_prose.is_right is False:
         return Decision(None, f"two_answers: {by_formulas.reason}; {by_prose.reason}")
     return by_prose
+
+
+def _by_list(comparison: _Comparison, presented: Sequence[LocatedFormula]) -> Decision | None:
+    """Decide on a list of numbers by the list that is presented, one after the other; None if it has not as many."""
+    wanted = comparison.key.values
+    found = read_values(presented[-1].latex) if wanted and presented else ()
+    if len(found) != len(wanted) or not found:
+        return None
+    decisions = [
+        replace(comparison, key=Key(value, KeyKind.NUMBER, has_unit=True)).of_text(rf"\boxed{{{claim}}}")
+        for value, claim in zip(wanted, found, strict=True)
+    ]
+    worst = next((each for each in decisions if each.is_right is False), None)
+    return worst or next((each for each in decisions if each.is_right is None), decisions[0])
 
 
 def _by_letters(comparison: _Comparison, pool: Sequence[LocatedFormula]) -> Decision | None:

@@ -22,6 +22,7 @@ from prism.problem.answers import ANSWER, QUESTION
 
 MAX_KEY = 2_000  # characters of a key: a longer one is no number, and no formula that one asks for
 KEPT = 1024  # keys that a process keeps as they were read
+MAX_VALUES = 8  # of a list
 MAX_UNIT_WORDS = 5  # "cubic meters per second per metre"
 
 NUMBER = (
@@ -48,6 +49,7 @@ class Key:
         unknown_unit: that unit.
         has_unit: it is a number with a unit, known or not.
         has_several: it is a list, all of which has to be given.
+        values: of a list of numbers with letters behind them, `2 A, 3 A`, each as LaTeX; empty for any other key.
     """
 
     text: str
@@ -55,6 +57,7 @@ class Key:
     unknown_unit: str = ""
     has_unit: bool = False
     has_several: bool = False
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Value:
 _ABOUT = re.compile(
     r"(?:(?:approximately|approx\.?|about|roughly|around|nearly|circa|ca\.|≈|≃|~|\\approx|=)\s*)+", re.IGNORECASE
 )
+_BETWEEN = re.compile(r"\s*(?:(?<!\\);|(?<!\\),(?!\d{3}\b)(?=[\s\\])|\band\b|\\text\s*\{\s*and\s*\})\s*(?!\s)")
 _CURRENCY = re.compile(r"(?:\\?\$|€|£|¥|(?:USD|EUR|GBP)\b)\s?(?=[-+−]?\d[\d,.]*$)")
 _LETTER = re.compile(r"\(?[A-Za-z]\)?\.?")
 _PLAIN_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
@@ -93,14 +97,18 @@ def read_key(key: str) -> Key:
 
     >>> [str(read_key(text).kind) for text in ("3.1", "about 3.1 kW", "45 veh/h", "$1,250", r"\frac{1}{2} m v^2")]
     ['number', 'number', 'number', 'number', 'formula']
-    >>> {str(read_key(text).kind) for text in ("stable", "B", "Option A", "12-15", "2 m, 3 s", "")}
+    >>> {str(read_key(text).kind) for text in ("stable", "B", "Option A", "12-15", "2 m, then 3 s", "")}
     {'other'}
+    >>> read_key("2 A, 3 A").values
+    ('2\\unit{A}', '3\\unit{A}')
     """
     text = _CURRENCY.sub("", _without_about(key.strip()))
     if not text or len(key) > MAX_KEY or _LETTER.fullmatch(text):
         return Key(text, KeyKind.OTHER)
     if (value := read_value(text.rstrip("."), whole=True)) is not None and value.unknown_unit:
         return Key(value.latex, KeyKind.NUMBER, value.unknown_unit, has_unit=True)
+    if values := read_values(text):
+        return Key(", ".join(values), KeyKind.NUMBER, has_unit=True, has_several=True, values=values)
     try:
         nodes = prepare({ANSWER: text, QUESTION: ""}).problem.nodes
     except PrismError:
@@ -118,6 +126,20 @@ def _without_about(text: str) -> str:
     """Return a text without the words and signs at its start that say "about"."""
     found = _ABOUT.match(text)
     return text[found.end() :] if found else text
+
+
+def read_values(text: str) -> tuple[str, ...]:
+    r"""Read a list of numbers, one of them with a unit; empty for anything else, and for a unit that no table has.
+
+    >>> read_values("2 A and 3 A"), read_values(r"1.5\,\mathrm{m}, 4"), read_values("2, 3"), read_values("2 A, stable")
+    (('2\\unit{A}', '3\\unit{A}'), ('1.5\\unit{m}', '4'), (), ())
+    """
+    pieces = _BETWEEN.split(text.strip())
+    if not 1 < len(pieces) <= MAX_VALUES:
+        return ()
+    found = [read_value(piece, whole=True) for piece in pieces]
+    values = [each.latex for each in found if each is not None and not each.unknown_unit]
+    return tuple(values) if len(values) == len(pieces) and any("unit" in each for each in values) else ()
 
 
 def read_value(text: str, *, whole: bool = False) -> Value | None:

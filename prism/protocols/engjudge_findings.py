@@ -63,11 +63,13 @@ class JudgedPart:
         score: 0 to 10.
         findings: what was found, the gravest first, in words.
         notes: what the row says otherwise, each with the place where it does.
+        raw: 10 less the penalties, before caps; None where only the score is known.
     """
 
     score: Fraction
     findings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    raw: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,7 @@ def _judged(
             told.append(f"{word}: {_text(number)} in the file, {_text(right)} {source} ({name})")
     ordered = [*sorted(caps, key=lambda each: (each.points, each.text))]
     ordered += sorted(faults, key=lambda each: (-each.points, each.text))
-    return JudgedPart(totals.capped, tuple(each.text for each in ordered), tuple(told))
+    return JudgedPart(totals.capped, tuple(each.text for each in ordered), tuple(told), totals.raw)
 
 
 @dataclass(frozen=True, slots=True)

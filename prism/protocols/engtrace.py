@@ -38,9 +38,13 @@ from prism.protocols.engtrace_tiers import (
 )
 from prism.protocols.engtrace_votes import CLASS_SCORES
 from prism.protocols.entry_files import joined_sha256
+from prism.protocols.rouge import rouge
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 
 PROTOCOL = "engtrace"
+POLICIES = (
+    "engtrace_alignment", "engtrace_precision", "engtrace_recall", "engtrace_rouge2", "engtrace_rougeL",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +120,13 @@ def score_trace(pair: TracePair, options: EngTraceOptions, graded: GradedTraces 
     if final_right is False:
         about = replace(about, meta={**about.meta, "root_cause": cause and str(cause)})
     compared = found[0] if found else StepPairs(())
+    words = rouge(pair.gold.solution, pair.prediction.generation)
     return ProtocolRow(
         PROTOCOL, str(options.variant), replace(about, incidents=(*about.incidents, *compared.incidents)),
         scored.f1.value, scored.f1.low, scored.f1.high, tuple(_parts(matrix, scored)),
         policies={
             "engtrace_alignment": matrix.alignment, "engtrace_precision": scored.precision.value,
-            "engtrace_recall": scored.recall.value,
+            "engtrace_recall": scored.recall.value, "engtrace_rouge2": words.two, "engtrace_rougeL": words.longest,
         },
         final_correct=final_right, settings=options.settings,
         notes=(

@@ -3,13 +3,16 @@
 By rule only the last three can be affirmed, from the diagnosis by repair and from numbers that differ beside the same
 formula. The three before them can only be denied together: where every node of the DAG without prerequisites is
 credited, so that the solution sets out from the right relations, and no formula is proved wrong in another way, such as
-a quantity for another. Anything else needs a reader, and is null.
+a quantity for another. Anything else needs a reader, and is null; a file may bring what one says. Where a rule says
+otherwise both are told, and the file counts unless rules are preferred.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 
 from prism.algebra.expr import formula, number
 from prism.diagnosis.findings import Diagnosis
@@ -18,7 +21,10 @@ from prism.diagnosis.wording import Difference
 from prism.equivalence.numbers import NumberSpec
 from prism.grading.result import Grade
 from prism.problem.dag import ReferenceDag
+from prism.problem.fields import LoadReport, warn_unknown
 from prism.protocols.engtrace_formulas import NumberDifference
+from prism.protocols.entry_files import Table, read_choice, read_entries, read_id
+from prism.protocols.rows import Basis, ProtocolRow
 
 
 class RootCause(StrEnum):
@@ -73,6 +79,48 @@ def root_cause(
             RootCause.CALCULATION: any(each.label == "DCE" and each.kind != "sign" for each in wrong),
         }
     )
+
+
+CauseKey = tuple[str, str]
+"""Id of a problem, with its seed, and of a sample."""
+
+
+def read_causes(path: Path) -> dict[CauseKey, RootCause]:
+    """Read causes that a judge or a person names: `{"id": ..., "seed": ..., "sample_id": ..., "cause": ...}`.
+
+    Errors:
+        DataFileError: all faults of the file; two causes of one trace.
+    """
+
+    def read(row: Table, report: LoadReport) -> tuple[CauseKey, RootCause | None]:
+        warn_unknown(row, frozenset(("id", "seed", "sample_id", "cause", "judge", "explanation")), "", report)
+        seed = read_id(row, "seed", report, required=False)
+        name = "-".join(filter(None, (read_id(row, "id", report), seed)))
+        said = read_choice(row, "cause", "", report, tuple(RootCause), required=True)
+        return (name, read_id(row, "sample_id", report)), None if said is None else RootCause(said)
+
+    file = read_entries(path, read, is_checked=False)
+    found: dict[CauseKey, RootCause] = {}
+    for entry in file.entries:
+        key, cause = entry.value
+        if key in found:
+            file.faults.add(f"{key[0]}, sample_id {key[1]}: has a cause in an earlier entry", entry.place)
+        elif cause is not None:
+            found[key] = cause
+    file.faults.check(path)
+    return found
+
+
+def with_cause_of_file(row: ProtocolRow, said: RootCause | None, *, prefers_rules: bool) -> ProtocolRow:
+    """Return the row of a wrong trace with the cause that a file names, and what decided it; any other as it is."""
+    if row.final_correct is not False or said is None:
+        return row
+    by_rule = row.about.meta.get("root_cause")
+    basis = Basis.FILE if not by_rule else Basis.BOTH if by_rule == said else Basis.CONFLICT
+    counts = by_rule if basis is Basis.CONFLICT and prefers_rules else str(said)
+    told = f"root cause of the file: {said}{f', by rule {by_rule}' if basis is Basis.CONFLICT else ''}"
+    meta = {**row.about.meta, "root_cause": counts, "root_cause_basis": str(basis)}
+    return replace(row, about=replace(row.about, meta=meta), notes=(*row.notes, told))
 
 
 def _described(apart: NumberDifference) -> Difference:

@@ -13,7 +13,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Incident, internal_incident
 from prism.problem.schema import Problem
-from prism.protocols.engtrace import PROTOCOL, EngTraceOptions, about_pair, read_pair, score_trace
+from prism.protocols.engtrace import POLICIES, PROTOCOL, EngTraceOptions, about_pair, read_pair, score_trace
 from prism.protocols.engtrace_files import TracePair
 from prism.protocols.engtrace_formulas import GradedTraces
 from prism.protocols.rows import ProtocolRow
@@ -92,7 +92,7 @@ def _failed(pair: TracePair, options: EngTraceOptions, status: str, incident: In
     about = replace(about_pair(pair), status=status, incidents=(incident,))
     return ProtocolRow(
         PROTOCOL, str(options.variant), about, None, Fraction(0), Fraction(1), (), settings=options.settings,
-        policies=dict.fromkeys(("engtrace_alignment", "engtrace_precision", "engtrace_recall")),
+        policies=dict.fromkeys(POLICIES),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from prism.problem.schema import Problem
 from prism.protocols.engjudge import EngJudgeOptions, StageSource, rows_of_rollouts
 from prism.protocols.engjudge_rules import RuledSolution, apply_rules
 from prism.protocols.engjudge_topology import NAMES
-from prism.protocols.engtrace import EngTraceOptions, score_trace
+from prism.protocols.engtrace import POLICIES, EngTraceOptions, score_trace
 from prism.protocols.engtrace_files import Gold, Prediction, TracePair
 from prism.protocols.engtrace_formulas import GradedTraces
 from prism.protocols.graded_rollouts import GradedRollout, grade_rollouts
@@ -144,7 +144,7 @@ def _trace_row(one: GradedRollout[FoundBeside]) -> ProtocolRow:
     if one.more is not None:
         return one.more.trace
     options = EngTraceOptions()
-    policies = dict.fromkeys(("engtrace_alignment", "engtrace_precision", "engtrace_recall"))
+    policies = dict.fromkeys(POLICIES)
     return ProtocolRow(
         "engtrace", str(options.variant), one.about, None, Fraction(0), Fraction(1), (), policies=policies,
         settings=options.settings,

@@ -230,3 +230,16 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["draft", str(source), "-o", "x.txt"]).exit_code in (2, 3)
     as_json = CliRunner().invoke(app, ["draft", str(solution), "--json"])
     assert {"problem", "nodes", "left_out", "remarks", "alternatives"} == json.loads(as_json.stdout).keys()
+
+
+def test_the_solution_that_a_problem_brings_is_graded_by_it_and_below_1_is_told(tmp_path: Path) -> None:
+    node = {"index": 1, "formula": "$$E = m c^2$$", "dependency": [], "is_final_answer": True}
+    problem = {"id": "rest", "context": "A mass $m$ at rest has the energy $E$.", "grading_standard": [node]}
+    parts = [{"letter": "a", "subproblem": "Find $E$.", "solution": "$$E = m c^2$$"}]
+    good = one(written(tmp_path, "good.json", problem | {"subquestions": parts}))
+    assert good.gold is not None
+    assert (good.gold.score, good.remarks) == (1, ())
+    bad = one(written(tmp_path, "bad.json", problem | {"subquestions": [parts[0] | {"solution": "$$E = m c$$"}]}))
+    assert bad.remarks[-1] == "its own solution scores 0, without 1 node: E = m c^2"
+    assert bad.data["metadata"]["remarks"] == list(bad.remarks)
+    assert one(written(tmp_path, "none.json", problem)).gold is None

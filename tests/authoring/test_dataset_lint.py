@@ -57,6 +57,10 @@ GOOD: dict[str, list[dict[str, Any]]] = {
     "olympiadbench": OLYMPIADBENCH[:1],
     "prism-physics": LAYOUTS["prism-physics"][2][:1],
     "physreason": PHYSREASON[:1],
+    "phopile": LAYOUTS["phopile"][2][:1],
+    "abench": LAYOUTS["abench"][2][:2],
+    "theoremqa": LAYOUTS["theoremqa"][2][1:],
+    "engvqa": LAYOUTS["engvqa"][2][:1],
 }  # fmt: skip
 
 
@@ -180,3 +184,11 @@ def test_the_command_prints_findings_and_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("args", [["--from", "scibench"], ["--dataset", "x.json"], []])
 def test_half_of_the_options_is_a_usage_error(args: list[str]) -> None:
     assert CliRunner().invoke(app, ["lint", *args]).exit_code == 2
+
+
+def test_two_spellings_of_a_topic_are_told_by_their_likeness(tmp_path: Path) -> None:
+    row = LAYOUTS["engvqa"][2][0]
+    names = ["Pipe flow", "Pipe flow", "pipe flows", "Fin heat"]
+    rows = [row | {"id": str(k), "topic": name, "question": f"{row['question']} ({k})"} for k, name in enumerate(names)]
+    found = check_dataset(write_dataset(tmp_path, "engvqa", rows), dataset_of("engvqa")).findings
+    assert [(each.id, each.read) for each in found if each.code == "near-topic"] == [("2", "pipe flows")]

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from prism import Context, PrismError, grade, lint, load_problem
 from prism.authoring.dependencies import RULES, infer_dependencies
-from prism.authoring.drafting import MAX_NODES, Draft, draft
+from prism.authoring.drafting import MAX_NODES, draft
+from prism.authoring.drafts import Draft
 from prism.authoring.entailment import is_entailed
 from prism.cli import app
 from prism.latex import parse

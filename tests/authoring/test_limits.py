@@ -11,7 +11,8 @@ import pytest
 import prism
 from prism import DataFileError, budget, load_problem, prepare
 from prism.authoring import drafting
-from prism.authoring.drafting import Draft, draft
+from prism.authoring.drafting import draft
+from prism.authoring.drafts import Draft
 from prism.authoring.lint_findings import LintFinding
 from prism.authoring.linting import find_faults, lint
 

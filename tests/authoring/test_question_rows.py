@@ -97,7 +97,7 @@ def test_other_names_are_mapped(tmp_path: Path) -> None:
     done = run(path, "--map", "question=text,answer=key,id=nr", "-o", str(tmp_path / "set.out.jsonl"))
     assert done.exit_code == 0, done.output
     assert list(load_problems(tmp_path / "set.out.jsonl")) == ["7", "7~2", "7~3"]
-    assert f"next: prism show {tmp_path / 'set.out.jsonl'}" in done.stderr
+    assert f"next: prism lint {tmp_path / 'set.out.jsonl'}" in done.stderr
     wrong = run(path, "--map", "question=txt,answer=keys")
     assert wrong.exit_code == 2
     assert 'did you mean "text"?' in wrong.stderr

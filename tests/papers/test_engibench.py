@@ -102,3 +102,13 @@ def test_differences_of_the_variants_of_level_2(stated: str, more: str, less: st
 def test_problems_of_the_three_subfields_add_up() -> None:
     *parts, total = (int(row["problems"]) for row in rows_of(PAPER, "problems"))
     assert sum(parts) == total == 1717
+
+
+def test_small_models_are_not_all_under_the_printed_tier_of_level_3() -> None:
+    """The text has smaller models under 4.0; of those of at most ten billion parameters two in the figure are not."""
+    tier = Fraction(STATED["small models on level 3 under"])
+    small = ("GLM-4-9B", "Qwen2.5-7B", "Mixtral-8x7B")
+    averages = {row["who"]: Fraction(row["average original"]) for row in FIGURE}
+    above = {(name, STATED["small models on level 3 under"], f"{float(averages[name]):.1f}") for name in small
+             if averages[name] >= tier}  # fmt: skip
+    assert above == listed_faults(PAPER, "small models on level 3")

@@ -49,6 +49,12 @@ def test_relative_error_of_the_example() -> None:
     assert Cell("", STATED["example relative error"], abs(stated - wanted) / wanted).replays
 
 
+def test_arithmetic_errors_of_the_text_are_one_fewer_than_in_figure_6() -> None:
+    counted = Fraction(STATED["arithmetic errors in the figure"])
+    cells = [Cell("text", STATED["arithmetic errors"], counted)]
+    assert found_faults(cells) == listed_faults(PAPER, "arithmetic errors")
+
+
 def test_cap_of_a_wrong_governing_equation_has_two_values() -> None:
     printed = STATED["cap of a wrong governing equation"]
     inside = Fraction(STATED["cap of a wrong governing equation in the prompt"])

@@ -61,6 +61,18 @@ def test_section_5_3_each_cell_is_a_whole_number_of_its_slice() -> None:
     assert (len(cells), found_faults(cells)) == (9, set())
 
 
+def test_section_5_3_3_domains_are_whole_templates_of_a_branch() -> None:
+    """Six counts of domains: each n is 15 times a number of templates, and a branch has 30 of them in three domains."""
+    rows = [(int(row["right"]), int(row["instances"])) for row in rows_of(PAPER, "domains")]
+    templates = [n // N["seeds"] for _, n in rows]
+    assert [n % N["seeds"] for _, n in rows] == [0] * 6
+    assert templates == [8, 12, 10, 10, 10, 10]
+    assert sum(templates[:3]) == sum(templates[3:]) == int(table(9)[0]["total"])
+    shares = [f"{100 * right / n:.2f}" for right, n in rows]
+    assert shares == ["26.67", "78.33", "73.33", "60.00", "94.00", "54.00"]
+    assert all(right <= n for right, n in rows)
+
+
 def test_branches_of_gemini_make_its_row_of_table_1_in_the_report() -> None:
     rows = [row for row in rows_of(PAPER, "slices") if row["model"] == "Gemini 3.1 Pro" and row["instances"] == "450"]
     counts = {row["slice"]: nearest_count(row["final"], 450) for row in rows}

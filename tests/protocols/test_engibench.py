@@ -217,6 +217,14 @@ def test_the_rubric_file_of_a_conversion_is_a_table_too(tmp_path) -> None:
         read_questions(written(table, {"row": 1, "dimension": "style", "text": ""}))
 
 
+@pytest.mark.slow  # starts two processes
+def test_workers_give_the_rows_of_one_process() -> None:
+    questions = read_questions(LEVELS)
+    answers = read_answers(ANSWERS, questions, mapping={}, keep=("model",))
+    one, two = (engibench_rows(questions, answers, workers=n) for n in (0, 2))
+    assert one == two
+
+
 def test_a_failure_of_the_grader_is_an_incident_and_no_score(monkeypatch) -> None:
     from prism.grading import pipeline
 

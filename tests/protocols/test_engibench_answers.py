@@ -37,7 +37,8 @@ from prism.protocols.engibench_units import Units
         ("(c)", KeyKind.OTHER),
         ("Option A", KeyKind.OTHER),
         ("12-15", KeyKind.OTHER),
-        ("2 m, 3 s", KeyKind.OTHER),
+        ("2 m, 3 s", KeyKind.NUMBER),
+        ("2 m, then 3 s", KeyKind.OTHER),
         ("", KeyKind.OTHER),
         ("9" * 3000, KeyKind.OTHER),
     ],
@@ -222,3 +223,19 @@ def test_a_number_amid_prose_needs_a_conclusion() -> None:
     assert closing_value("The pump needs 3.1 kW.").value is not None  # the only number
     assert closing_value("With 2 pumps. The pump needs 3.1 kW.").is_open
     assert closing_value("With 2 pumps. Hence the pump needs 3.1 kW.").value is not None
+
+
+@pytest.mark.parametrize(
+    ("response", "is_right"),
+    [
+        (r"So \boxed{2 A, 3 A}.", True),
+        (r"So $\boxed{2.03\,\mathrm{A},\ 2.95\,\mathrm{A}}$.", True),
+        (r"$$I_1 = 2\,\mathrm{A}$$ $$I_2 = 3\,\mathrm{A}$$ so \boxed{2\,\mathrm{A} \text{ and } 3\,\mathrm{A}}", True),
+        (r"So \boxed{3 A, 2 A}.", False),
+        (r"So \boxed{2 A, 4 A}.", False),
+        (r"So \boxed{2000 mA, 3 A}.", True),
+        ("They are two numbers.", None),
+    ],
+)
+def test_a_list_of_numbers_is_right_one_after_the_other(response: str, is_right: bool | None) -> None:
+    assert decide("2 A, 3 A", response).is_right is is_right

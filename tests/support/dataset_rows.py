@@ -271,6 +271,70 @@ PHYSREASON: list[dict[str, Any]] = [
      "steps_analysis": {}},
 ]  # fmt: skip
 
+PHOPILE: list[dict[str, Any]] = [
+    {
+        "index": 11, "question_number": 4, "sub_question_number": 1, "sub_sub_question_number": None, "source": "XPhO",
+        "year": 2012, "imgQ": None, "imgA": None,
+        "problem": "A ball of mass $m$ falls from the height $h$ under the gravity $g$. Find its speed $v$ at the end.",
+        "solution": "The energy is kept, $ m g h=\\frac{1}{2} m v^{2} $, and so the speed is  $ v=\\sqrt{2 g h} $ .",
+    },
+    {
+        "index": 12, "question_number": 4, "sub_question_number": 2, "sub_sub_question_number": 1, "source": "XPhO",
+        "year": 2012, "imgQ": ["###Fig.2.png###"], "imgA": ["/pic/2012A/Fig.3.png"], "problem": "Sketch the orbit.",
+        "solution": "The sketch is in the figure ###Fig.3###.",
+    },
+]  # fmt: skip
+
+ABENCH: list[dict[str, Any]] = [
+    {
+        "mid": "65", "subid": "0", "standard_answer": "  1.4 \\times 10^{-2}",
+        "standard_question": "一物体以 \\( v = 2.8\\,\\mathrm{m/s} \\) 运动 5 ms，求路程。 (结果使用科学计数法，以$ \\mathrm{\\;m}  $为单位，保留2位有效数字)",
+    },
+    {
+        "mid": "66", "subid": "0", "standard_answer": "- 50",
+        "standard_question": "A lens of focal length 100 mm ... Find the place of the pupil. (Results should be expressed with "
+        "units of $ \\mathrm{\\;{mm}} $, and rounded to 2 significant figures)",
+    },
+    {
+        "mid": "67", "subid": "1", "standard_answer": " 6",
+        "standard_question": "求仰角。 (结果以$ { \\star $为单位，保留1位有效数字)",
+    },
+]  # fmt: skip
+
+THEOREMQA: list[dict[str, Any]] = [
+    {
+        "Question": "A body moves at 2.0 m/s for 231 s. What is the distance in m?", "Answer": 462.0, "Answer_type": "float",
+        "Picture": None, "source": "ours", "id": "ours/motion1.json", "theorem": "uniform motion",
+        "subfield": "Kinetics", "field": "Physics",
+    },
+    {
+        "Question": "Return the mean and the variance as a list.", "Answer": [1, 2], "Answer_type": "list of integer",
+        "Picture": None, "source": "ours", "id": "ours/mean1.json", "theorem": "mean", "subfield": "Statistics",
+        "field": "Math",
+    },
+    {
+        "Question": "Is a circle convex?", "Answer": False, "Answer_type": "bool", "Picture": "images/circle.png",
+        "source": "ours", "id": "ours/convex1.json", "theorem": "convexity", "subfield": "Geometry", "field": "Math",
+    },
+    {
+        "Question": "Which law holds?\n(a) the first (b) the second (c) the third", "Answer": "(c)",
+        "Answer_type": "option", "Picture": None, "source": "ours", "id": "ours/law1.json", "theorem": "law",
+        "subfield": "Laws", "field": "Physics",
+    },
+]  # fmt: skip
+
+ENGVQA: list[dict[str, Any]] = [
+    {
+        "id": "fm_1", "subject": "Fluid Mechanics", "topic": "Pipe flow", "question": "A pipe of area 0.50 m^2 carries the "
+        "flow 1.5 m^3/s. Find the speed v.", "image": DATA_URL, "final_answer": "$3.0\\,\\mathrm{m/s}$",
+        "solution": "By continuity $$v = \\frac{Q}{A}$$ so $$v = 3.0\\,\\mathrm{m/s}$$",
+    },
+    {
+        "id": "fm_2", "subject": "Fluid Mechanics", "topic": "Pipe flow", "question": "What flows?", "image": "",
+        "final_answer": "water flows through the pipe", "solution": "",
+    },
+]  # fmt: skip
+
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -301,6 +365,10 @@ LAYOUTS: dict[str, tuple[str, Writer, list[Any]]] = {
     "olympiadbench": ("data/OE_MM_physics_en_COMP.json", _listed, OLYMPIADBENCH),
     "prism-physics": ("problems.jsonl", _lines, PRISM_PHYSICS),
     "physreason": ("PhysReason.jsonl", _lines, PHYSREASON),
+    "phopile": ("dataset/train/train.json", _listed, PHOPILE),
+    "abench": ("Physics/data/Phy_B_dynamic_100.csv", _table, ABENCH),
+    "theoremqa": ("theoremqa_test.json", _listed, THEOREMQA),
+    "engvqa": ("engvqa.json", _listed, ENGVQA),
 }
 
 

@@ -47,6 +47,7 @@ CODES: Mapping[str, Code] = {
     "tolerance-unread": Code("fault", "a tolerance cannot be read"),
     "wrong-language": Code("warning", "a text is not in the language that its file or row names"),
     "both-languages": Code("note", "a number stands in both languages"),
+    "near-topic": Code("warning", "a topic is another spelling of one that more rows have"),
     "constant-key": Code("fault", "the key is the same number for all seeds of a template"),
     "no-answer-tag": Code("fault", "no `**Answer:**` in the solution"),
     "several-numbers": Code("warning", "several numbers after the tag, of which a reader takes the first"),

@@ -235,7 +235,7 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
     if not entry.question.strip():
         yield Finding("no-question", row, entry.id, "it has no question")
         return
-    if not entry.answers:
+    if not entry.answers and not entry.solution.strip():
         yield Finding("no-answer", row, entry.id, "it has no answer")
     nodes: list[AnswerNode] = []
     for answer in entry.answers:
@@ -253,7 +253,7 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
 def _check_made(row: SourceRow, entry: DatasetEntry, dataset: Dataset) -> Iterator[Finding]:
     """Yield what keeps a row, all of whose answers are read, from being a problem."""
     try:
-        make_problem(entry, row, dataset, is_drafted=False)
+        make_problem(entry, row, dataset, is_drafted=not entry.answers)
     except RefusedError as error:
         yield Finding(error.code, row, entry.id, REFUSALS[error.code], error.why)
 

@@ -99,12 +99,16 @@ class RecordedAnswer:
         kind: what the data set says that it is.
         unit: as recorded beside the number; empty if none.
         letter: of the part that it answers; empty if the row does not say.
+        label: what the row calls it in words, `H2O(g)`; empty if it does not.
+        options: of an answer in words, what it is one of; empty for any other.
     """
 
     text: str
     kind: AnswerKind = AnswerKind.UNKNOWN
     unit: str = ""
     letter: str = ""
+    label: str = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,16 @@ scores, whatever else is asked for. Each problem is loaded and linted here: one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from prism.algebra.expr import Formula
 from prism.authoring.candidates import answer_index, find_faulty_nodes, statement_context
-from prism.authoring.conversions import ConvertedProblem
+from prism.authoring.conversions import ConvertedProblem, OwnGold
 from prism.authoring.converting import convert_entry
-from prism.authoring.drafting import Draft, draft, question_parts
+from prism.authoring.drafting import draft, question_parts
+from prism.authoring.drafts import Draft
 from prism.authoring.importers.entries import (
     AnswerKind,
     Dataset,
@@ -25,13 +26,16 @@ from prism.authoring.importers.entries import (
     SourceRow,
 )
 from prism.authoring.importers.entry_images import images_of
+from prism.authoring.importers.own_golds import own_gold
 from prism.authoring.importers.recorded_answers import TEXT, AnswerNode, answer_nodes, in_dollars, label_of
+from prism.authoring.importers.worked_answers import named_numbers
 from prism.authoring.marking_schemes import UNSTATED, convert_scheme
 from prism.budget import DRAFT
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.inputs import shown
 from prism.latex import one_line
 from prism.physics.context import Context, parse
+from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import load_problem
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -42,10 +46,11 @@ _ANSWER_KEYS = ("final_answer_form", "final_answer_instructions")
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A problem of an entry, and whether the linter has seen it as it is."""
+    """A problem of an entry, whether the linter has seen it as it is, and the grade of its gold if that is known."""
 
     problem: ConvertedProblem
     is_checked: bool = False
+    gold: OwnGold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class _PartAnswer:
 
     letter: str
     nodes: tuple[AnswerNode, ...]
+    label: str = ""
 
 
 def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_drafted: bool) -> ConvertedProblem:
@@ -79,7 +85,7 @@ def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_dr
             told.append(f"{name}: {one_line('; '.join(error.faults))[:_MAX_FAULT]}; the answers alone are kept")
         except PrismError as error:
             told.append(f"{name}: {one_line(str(error))[:_MAX_FAULT]}; the answers alone are kept")
-    return _finished(_answers_alone(entry, told), entry, row, dataset, "answer")
+    return _finished(_answers_best_named(entry, told), entry, row, dataset, "answer")
 
 
 def _published(entry: DatasetEntry) -> _Made:
@@ -100,13 +106,14 @@ def _part_answers(entry: DatasetEntry, told: list[str]) -> tuple[_PartAnswer, ..
         RefusedError: none of them can be read.
     """
     if not entry.answers:
-        raise RefusedError("no-answer")
+        hint = "--draft makes a problem of its solution" if entry.solution.strip() else ""
+        raise RefusedError("no-answer", told[-1] if told else hint)
     letters = _letters_of(entry)
     found = []
     refused: list[RefusedError] = []
     for answer, letter in zip(entry.answers, letters, strict=True):
         try:
-            found.append(_PartAnswer(letter, answer_nodes(answer, entry.question)))
+            found.append(_PartAnswer(letter, answer_nodes(answer, entry.question), answer.label))
         except RefusedError as error:
             refused.append(error)
             told.append(f"answer {letter} is left out: {error}")
@@ -138,13 +145,42 @@ def parts_of(entry: DatasetEntry) -> tuple[QuestionPart, ...]:
     )
 
 
-def _answers_alone(entry: DatasetEntry, told: list[str]) -> _Made:
+def _answers_best_named(entry: DatasetEntry, told: list[str]) -> _Made:
+    """Return a problem of the answers, with the names of the solution where its own gold needs them.
+
+    Errors:
+        RefusedError: no answer can be a node, with the reason for the first.
+    """
+    answers = _part_answers(entry, told)
+    plain = _answers_alone(entry, answers, told)
+    gold = own_gold(plain.problem.data, entry)
+    named = _named(answers, entry)
+    if gold is None or gold.score == 1 or named == answers:
+        return replace(plain, gold=gold)
+    other_told: list[str] = [*told, "values have the names that the solution gives them"]
+    other = _answers_alone(entry, named, other_told)
+    own = own_gold(other.problem.data, entry)
+    return replace(other, gold=own) if own is not None and own.score > gold.score else replace(plain, gold=gold)
+
+
+def _named(answers: tuple[_PartAnswer, ...], entry: DatasetEntry) -> tuple[_PartAnswer, ...]:
+    """Return the answers with the names that the worked solution of their entry gives to their numbers."""
+    if not entry.solution.strip():
+        return answers
+    numbers = named_numbers(entry.solution, entry.question, statement_context(entry.question))
+    return tuple(
+        replace(each, nodes=tuple(replace(n, latex=numbers.named(n.latex) or n.latex) for n in each.nodes))
+        for each in answers
+    )
+
+
+def _answers_alone(entry: DatasetEntry, recorded: Sequence[_PartAnswer], told: list[str]) -> _Made:
     """Return a problem of one final node for each answer, without any edge; an answer that stands twice counts once.
 
     Errors:
         RefusedError: no answer can be a node, with the reason for the first.
     """
-    answers = list(_part_answers(entry, told))
+    answers = list(recorded)
     while True:
         data = _answer_data(entry, answers)
         places = [(answer, node) for answer in answers for node in answer.nodes]
@@ -193,7 +229,7 @@ def _asked(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any
     """Return what a problem file says of its answers: of the problem for a single one, else of each part."""
     if len(answers) == 1 and not answers[0].letter:
         return _answer_form(answers[0].nodes)
-    texts = {part.letter: part.text for part in entry.parts}
+    texts = {each.letter: each.label for each in answers} | {part.letter: part.text for part in entry.parts}
     return {
         "subquestions": [
             {
@@ -222,7 +258,14 @@ def _drafted(entry: DatasetEntry, told: list[str]) -> _Made:
     Errors:
         PrismError: the draft does not state a recorded answer, or there is none.
     """
-    return _with_recorded_finals(entry, entry.solution, told)
+    return _with_recorded_finals(entry, entry.solution, told) if entry.answers else _with_own_finals(entry, told)
+
+
+def _with_own_finals(entry: DatasetEntry, told: list[str]) -> _Made:
+    """Return the draft of a solution whose row records no answer: its finals are what the solution ends with."""
+    made = draft(entry.solution, problem=_asked_text(entry), name=entry.id)
+    told += ["no answer is recorded: the finals are what the solution ends with", *_remarks_of(made)]
+    return _Made(ConvertedProblem(dict(made.data), tuple(told)))
 
 
 def _from_steps(entry: DatasetEntry, told: list[str]) -> _Made:
@@ -238,31 +281,90 @@ def _from_steps(entry: DatasetEntry, told: list[str]) -> _Made:
 
 
 def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -> _Made:
-    """Return the draft of a solution in which exactly the recorded answers are final."""
-    answers = _part_answers(entry, told)
-    if any(node.form == TEXT for each in answers for node in each.nodes):
-        raise PrismError("an answer in words is no formula of a draft")
-    wanted = [in_dollars(node.latex) for each in answers for node in each.nodes]
+    """Return the draft of a solution in which exactly the recorded answers are final.
+
+    An answer that no node states, or that the solution is not seen to state, is left out and told: as a final of the
+    answers alone it would be one that even the solution of the row does not earn.
+
+    Errors:
+        PrismError: no recorded answer stays.
+    """
+    answers = _named(_part_answers(entry, told), entry)
+    wanted = [in_dollars(node.latex) for each in answers for node in each.nodes if node.form != TEXT]
     made = draft(solution, problem=_asked_text(entry), answers=wanted, name=entry.id)
-    context = statement_context(entry.question)
-    formulas = [parse(node.latex, context=context) for node in made.nodes]
-    data = dict(made.data)
-    standard = [dict(node) for node in data["grading_standard"]]
-    finals: dict[int, str] = {}
-    for each in answers:
-        for node in each.nodes:
-            at = answer_index(in_dollars(node.latex), formulas, context)
-            if at is None and (found := _merged_form(node, made, formulas, context)):
-                at, standard[found[0]]["formula"] = found
+    drafted = _Drafted(made, statement_context(entry.question))
+    places = [drafted.places_of(each.nodes) for each in answers]
+    kept = [k for k, own in enumerate(places) if own]
+    while True:
+        if not kept:
+            lost = next(each for k, each in enumerate(answers) if k not in kept).nodes[0].latex
+            raise PrismError(f"{NOT_IN_SOLUTION}: no node of the draft states {shown(one_line(lost))}")
+        finals = {place: answers[k].letter for k in reversed(kept) for place in places[k]}
+        data, steps = drafted.data_with(finals), _needed(drafted.standard, finals)
+        data["context"] = entry.question
+        data |= _asked(entry, [answers[k] for k in kept])
+        gold = own_gold(data, replace(entry, solution=entry.solution or solution))
+        missed = {steps[index - 1] for index in (gold.missed_finals if gold else ())}
+        if not missed:
+            break
+        kept = [k for k in kept if not missed.intersection(places[k])]
+    gone = [node.latex for k, each in enumerate(answers) if k not in kept for node in each.nodes]
+    told += [f"{NOT_IN_SOLUTION}: {one_line(latex)} is left out" for latex in gone]
+    told += drafted.told_of(finals) + _remarks_of(made)
+    return _Made(ConvertedProblem(data, tuple(told)), gold=gold)
+
+
+class _Drafted:
+    """A draft whose finals are chosen anew."""
+
+    def __init__(self, made: Draft, context: Context) -> None:
+        """Store the draft with its formulas and nodes."""
+        self.made = made
+        self.context = context
+        self.formulas = [parse(node.latex, context=context) for node in made.nodes]
+        self.standard = [dict(node) for node in made.data["grading_standard"]]
+
+    def places_of(self, answers: Sequence[AnswerNode]) -> tuple[int, ...]:
+        """Return the places of the nodes that state the parts of an answer; empty if one is not stated.
+
+        An answer in words becomes a node of its own, behind what the draft ends with.
+        """
+        found = []
+        for answer in answers:
+            if answer.form == TEXT:
+                found.append(self._place_of_words(answer.latex))
+                continue
+            at = answer_index(in_dollars(answer.latex), self.formulas, self.context)
+            if at is None and (merged := _merged_form(answer, self.made, self.formulas, self.context)):
+                at, self.standard[merged[0]]["formula"] = merged
             if at is None:
-                raise PrismError(f"{NOT_IN_SOLUTION}: no node of the draft states {shown(one_line(node.latex))}")
-            finals.setdefault(at, each.letter)
-    data["grading_standard"] = _with_finals(standard, finals, told)
-    data.pop("subquestions", None)
-    data["context"] = entry.question
-    data |= _asked(entry, answers)
-    told += _remarks_of(made)
-    return _Made(ConvertedProblem(data, tuple(told)))
+                return ()
+            found.append(at)
+        return tuple(found)
+
+    def _place_of_words(self, words: str) -> int:
+        """Return the place of a new node for an answer in words.
+
+        Errors:
+            PrismError: the solution has no step that it could follow from, but what the question says.
+        """
+        problem = load_problem({key: value for key, value in self.made.data.items() if key != "metadata"})
+        if len(find_given_nodes(problem)) == len(problem.nodes):
+            raise PrismError("its solution is words: no formula of it is a step")
+        ends = [k for k, node in enumerate(self.made.nodes, start=1) if node.is_final]
+        self.standard.append({"index": len(self.standard) + 1, "formula": words, "dependency": ends})
+        return len(self.standard) - 1
+
+    def data_with(self, finals: Mapping[int, str]) -> dict[str, Any]:
+        """Return the content of the problem file with exactly these nodes final, each with the letter of its part."""
+        data = {key: value for key, value in self.made.data.items() if key != "subquestions"}
+        return data | {"grading_standard": _with_finals(self.standard, finals)}
+
+    def told_of(self, finals: Mapping[int, str]) -> list[str]:
+        """Return what is told of nodes that lead to none of the finals."""
+        needed = _needed(self.standard, finals)
+        gone = [one_line(node["formula"]) for k, node in enumerate(self.standard) if k not in needed]
+        return [f"nodes that lead to no recorded answer are left out: {'; '.join(gone)}"] if gone else []
 
 
 def _merged_form(
@@ -289,16 +391,18 @@ def _asked_text(entry: DatasetEntry) -> str:
     return "\n\n".join((entry.question, *(f"({part.letter}) {part.text}" for part in entry.parts if part.text)))
 
 
-def _with_finals(standard: list[dict[str, Any]], finals: Mapping[int, str], told: list[str]) -> list[dict[str, Any]]:
-    """Return the nodes up to the last final one, with exactly these final; a node that leads to none is left out."""
+def _needed(standard: Sequence[Mapping[str, Any]], finals: Collection[int]) -> list[int]:
+    """Return the places of the final nodes and of all that they follow from, in order."""
     needed = set(finals)
     for k in range(len(standard) - 1, -1, -1):
         if k in needed:
             needed |= {index - 1 for index in standard[k]["dependency"]}
-    gone = [node["formula"] for k, node in enumerate(standard) if k not in needed]
-    if gone:
-        told.append(f"nodes that lead to no recorded answer are left out: {'; '.join(map(one_line, gone))}")
-    kept = sorted(needed)
+    return sorted(needed)
+
+
+def _with_finals(standard: Sequence[Mapping[str, Any]], finals: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Return the nodes up to the last final one, with exactly these final; a node that leads to none is left out."""
+    kept = _needed(standard, finals)
     number = {old + 1: new for new, old in enumerate(kept, start=1)}
     nodes = []
     for k in kept:
@@ -431,7 +535,10 @@ def _finished(found: _Made, entry: DatasetEntry, row: SourceRow, dataset: Datase
         data["domain"] = entry.domain
     if images.entries:
         data["images"] = list(images.entries)
-    remarks = tuple(dict.fromkeys((*made.remarks, *images.told)))
+    _check(data, is_linted=found.is_checked)
+    gold = found.gold or own_gold(data, entry)
+    below = [gold.told(data)] if gold is not None and gold.score < 1 else []
+    remarks = tuple(dict.fromkeys((*below, *made.remarks, *images.told)))
     metadata = dict(own) if isinstance(own, Mapping) else {}
     metadata.pop("remarks", None)
     metadata |= {"dag": dag, "dataset": dataset.name, "row": row.number, **entry.metadata}
@@ -440,14 +547,12 @@ def _finished(found: _Made, entry: DatasetEntry, row: SourceRow, dataset: Datase
     metadata |= {"recorded_answers": [_recorded(answer) for answer in entry.answers]} if entry.answers else {}
     metadata |= {"remarks": list(remarks)} if remarks else {}
     data["metadata"] = metadata
-    data = {key: data[key] for key in (*(k for k in data if k != "metadata"), "metadata")}
-    _check(data, is_linted=found.is_checked)
-    return ConvertedProblem(data, remarks, made.notes, made.lost, made.faults, images.files)
+    return ConvertedProblem(data, remarks, made.notes, made.lost, made.faults, images.files, gold)
 
 
 def _recorded(answer: RecordedAnswer) -> str:
-    """Return an answer as it was recorded, with its unit."""
-    return " ".join(filter(None, (answer.text, answer.unit)))
+    """Return an answer as it was recorded, with its label and its unit."""
+    return " ".join(filter(None, (f"{answer.label}:" if answer.label else "", answer.text, answer.unit)))
 
 
 def _check(data: Mapping[str, Any], *, is_linted: bool) -> None:

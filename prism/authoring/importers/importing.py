@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from prism.authoring.conversions import Conversion, ConvertedProblem, EntryFault
-from prism.authoring.importers.engibench import is_open_ended, rubric_rows
 from prism.authoring.importers.entries import (
     REFUSALS,
     Choice,
@@ -22,6 +21,7 @@ from prism.authoring.importers.entries import (
     longest_text,
 )
 from prism.authoring.importers.entry_problems import make_problem
+from prism.authoring.importers.published.engibench import is_open_ended, rubric_rows
 from prism.authoring.importers.rows import read_rows
 from prism.errors import PrismError, count_of
 
@@ -71,15 +71,23 @@ class DatasetConversion:
         """The problems and faults in the shape of every other conversion."""
         return Conversion(self.problems, tuple(each.fault for each in self.refused))
 
+    @property
+    def own_golds(self) -> dict[str, tuple[int, int]]:
+        """Map what the nodes are to how many rows' own golds score 1, and of how many that have one."""
+        golds = [(each.data["metadata"]["dag"], each.gold.score) for each in self.problems if each.gold is not None]
+        n_all, n_whole = Counter(dag for dag, _ in golds), Counter(dag for dag, score in golds if score == 1)
+        return {dag: (n_whole[dag], n) for dag, n in sorted(n_all.items())}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         reasons = Counter(each.refusal.code for each in self.refused)
         dags = Counter(each.data["metadata"]["dag"] for each in self.problems)
+        golds = {dag: {"at_1": whole, "of": n} for dag, (whole, n) in self.own_golds.items()}
         return {
             **self.conversion.to_dict(),
             "dataset": self.dataset.name, "licence": self.dataset.licence, "rows": self.n_rows,
             "skipped": self.n_skipped, "dags": dict(sorted(dags.items())), "refused": dict(sorted(reasons.items())),
-            "rubrics": list(self.rubrics),
+            "rubrics": list(self.rubrics), "own_golds": golds,
         }  # fmt: skip
 
     def summary(self) -> str:
@@ -89,10 +97,12 @@ class DatasetConversion:
         made = ", ".join(f"{n} {name}" for name, n in sorted(dags.items()))
         why = ", ".join(f"{n} {REFUSALS[code]}" for code, n in reasons.most_common())
         rubrics = f"; {count_of(len(self.rubrics), 'rubric row')}" if self.rubrics else ""
+        golds = ", ".join(f"{whole} of {n} {dag}" for dag, (whole, n) in self.own_golds.items())
         return (
             f"{count_of(self.n_rows, 'row')}: {count_of(len(self.problems), 'problem')}"
             f"{f' ({made})' if made else ''}; {len(self.refused)} refused{f' ({why})' if why else ''}"
             f"{f'; {self.n_skipped} not asked for' if self.n_skipped else ''}{rubrics}"
+            f"{f'; own gold at 1: {golds}' if golds else ''}"
         )
 
 

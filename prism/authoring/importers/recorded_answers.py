@@ -97,6 +97,8 @@ def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...
 def _read_answer(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
     """Return the final nodes of an answer, in which a per cent sign may stand as it was recorded."""
     text = bare_answer(answer.text)
+    if answer.options:
+        return (AnswerNode(text, TEXT, f"'{'/'.join(answer.options)}'"),)
     if text.lower() in _NOTHING:
         raise RefusedError("no-answer", shown(text) if text else "")
     if len(text) > _MAX_ANSWER:

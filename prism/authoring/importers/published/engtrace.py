@@ -21,11 +21,11 @@ from prism.authoring.importers.entries import (
     SourceRow,
     kept,
 )
+from prism.authoring.importers.worked_answers import WorkedAnswer, worked_answers
 from prism.authoring.plain_answers import (
     first_number,
     n_numbers,
     numbers_of,
-    stated_quantities,
     tagged_answer,
     without_tagged_answer,
 )
@@ -48,18 +48,18 @@ def _id_of(row: SourceRow) -> str:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of one instance; its answers are the quantities that stand after the tag."""
+    """Yield the problem of one instance; its answers are the equations and quantities that stand after the tag."""
     solution = row.text("solution")
     tagged = tagged_answer(solution)
     if tagged is None:
         raise RefusedError("no-answer", "no `**Answer:**` in its solution")
-    quantities = stated_quantities(tagged) or [tagged]
+    found = worked_answers(solution, row.text("question")) or (WorkedAnswer(tagged),)
     n = n_numbers(tagged)
-    told = (f"of {n} numbers after the tag the answer is {'; '.join(quantities)}",) if n > 1 else ()
+    told = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
     yield DatasetEntry(
         id=_id_of(row),
         question=row.text("question"),
-        answers=tuple(RecordedAnswer(quantity, AnswerKind.UNKNOWN) for quantity in quantities),
+        answers=tuple(RecordedAnswer(e.latex, AnswerKind.UNKNOWN, label=e.label, options=e.options) for e in found),
         solution=solution,
         domain=_DOMAINS.get(row.text("branch"), ""),
         metadata={

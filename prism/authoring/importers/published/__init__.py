@@ -1,0 +1,1 @@
+"""The published data sets that are read by name, one a module."""

@@ -3,7 +3,7 @@
 An answer to Level 1 or 2 is right or wrong, within 2 % of the key of its variant (`engibench_answers`). An answer to an
 open-ended question has four rows, one for each dimension, out of ten points (`engibench_rubrics`): rules add, check
 that the heads make ten and that each number is a level of the rubric; the points come from a file. An empty cell of the
-table is not scored, which is no 0.
+table is not scored, which is no 0. What rules leave open of Levels 1 and 2 a file may say too.
 
 Source: EngiBench (the benchmark's paper and its public tables of May 2025 and April 2026).
 
@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from prism.grading.result import internal_incident
 from prism.grading.row import json_line
+from prism.protocols.bases import settle
 from prism.protocols.engibench_answers import WITHIN, Decision, decide
-from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
+from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Judged, Key, Points, QuestionRow
 from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
-from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+from prism.protocols.rows import Part, ProtocolRow, Scored
 
 PROTOCOL = "engibench"
 VARIANT = "paper"
@@ -40,6 +41,8 @@ def engibench_rows(
     answers: Sequence[Answer],
     points: Sequence[Entry[Points]] = (),
     *,
+    judged: Mapping[Key, Entry[Judged]] | None = None,
+    prefer_rules: bool = False,
     units: Units = Units.ASKED,
     on_done: Callable[[], object] | None = None,
 ) -> list[ProtocolRow]:
@@ -48,10 +51,13 @@ def engibench_rows(
     Args:
         questions: the table, by number of the row; every answer and entry is of one of them.
         points: of a rubric file.
+        judged: what a judge or a person says of answers to Levels 1 and 2.
+        prefer_rules: in a conflict with it the rules count.
         units: when the unit of a number counts.
         on_done: called behind each answer.
     """
-    settings = {"units": str(units), "within": float(WITHIN)}
+    settings: dict[str, Any] = {"units": str(units), "within": float(WITHIN)}
+    settings |= {} if judged is None else {"prefer": "rules" if prefer_rules else "file"}
     by_dimension = {(entry.value.key, entry.value.dimension): entry for entry in points}
     known = {answer.key for answer in answers}
     added = dict.fromkeys(entry.value.key for entry in points if entry.value.key not in known)
@@ -62,30 +68,43 @@ def engibench_rows(
             entries = {name: by_dimension.get((answer.key, name)) for name in DIMENSIONS}
             rows += _open_rows(question, answer, entries, settings)
         else:
-            rows.append(_keyed_row(question, answer, units, settings))
+            entry = (judged or {}).get(answer.key)
+            rows.append(_keyed_row(question, answer, _Ruling(units, entry, prefer_rules), settings))
         if on_done is not None:
             on_done()
     return rows
 
 
-def _keyed_row(question: QuestionRow, answer: Answer, units: Units, settings: Mapping[str, Any]) -> ProtocolRow:
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    """How an answer to Level 1 or 2 is decided: by rules with units that count when they do, and what a file says."""
+
+    units: Units
+    entry: Entry[Judged] | None
+    prefer_rules: bool
+
+
+def _keyed_row(question: QuestionRow, answer: Answer, ruling: _Ruling, settings: Mapping[str, Any]) -> ProtocolRow:
     """Score an answer to a question of Level 1 or 2."""
     asked, key = (question.text(column) for column in VARIANTS[answer.variant])
     if answer.response is None:
         found = Decision(None, "response: is null")
     else:
-        found = _decided(key, answer.response, asked, units)
-    score = None if found.is_right is None else Fraction(found.is_right)
+        found = _decided(key, answer.response, asked, ruling.units)
+    entry = ruling.entry
+    settled = settle(found.is_right, entry.value.is_correct if entry else None, prefer_rules=ruling.prefer_rules)
+    score = None if settled.value is None else Fraction(settled.value)
     notes = [found.reason] if score is None else []
     notes += [] if asked else ["question: is empty"]
+    notes += entry.notes if entry else ()
     if answer.variant in _ABSTRACT:
         notes.append("abstraction: its key is a model's answer, by the description of the table")
-    part = Part("answer", score, Basis.NONE if score is None else Basis.RULES, (found.reason,))
-    about = replace(_about(question, answer, (asked, key)), status=found.status, incidents=found.incidents)
+    part = Part("answer", score, settled.basis, (found.reason, *settled.findings))
+    about = replace(_about(question, answer, (asked, key), entry=entry), status=found.status, incidents=found.incidents)
     return ProtocolRow(
         PROTOCOL, VARIANT, about, score,
         Fraction(0) if score is None else score, Fraction(1) if score is None else score, (part,),
-        final_correct=found.is_right, settings=settings, notes=tuple(notes),
+        final_correct=settled.value, settings=settings, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -132,7 +151,7 @@ def _about(
     answer: Answer,
     texts: tuple[str, str],
     dimension: str = "",
-    entry: Entry[Points] | None = None,
+    entry: Entry[Points] | Entry[Judged] | None = None,
 ) -> Scored:
     """Return what a row is about.
 

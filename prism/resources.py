@@ -36,6 +36,7 @@ ENVIRONMENT_VARIABLES: Mapping[str, str] = {
     "COLUMNS": "how wide tables are, where they go to no terminal or the terminal is to be overruled",
     "NO_COLOR": "any value: no colours",
     "GITHUB_STEP_SUMMARY": "the file of the job summary, which `prism compare --github` writes to",
+    "OPENAI_API_KEY": "the key that `prism judge` shows an endpoint; `--key-env` names another variable",
     "RAY_ADDRESS": "the cluster that `prism run --ray auto` joins",
     "RAY_TMPDIR": "where Ray tells the address of the cluster that was started last on this machine",
     "RAY_USAGE_STATS_ENABLED": "set to 0, unless it is set, for a cluster that PRISM starts: it reports to nobody",

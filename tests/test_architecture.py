@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -194,3 +195,51 @@ def test_one_check_starts_nothing_heavy() -> None:
 def test_one_check_compiles_no_pattern_of_units() -> None:
     """The names of all units stand in each of them several times; together they take a twentieth of a check."""
     loaded_after(f"{CHECK}\nfrom prism.latex.words import compiled\nassert not compiled.cache_info().currsize")
+
+
+# What asks a model. -----------------------------------------------------------------------------------------------
+
+ASKING = ("openai", "httpx", "httpx2", "jsonschema")
+
+
+@pytest.mark.slow
+def test_only_the_command_line_imports_what_asks_a_model() -> None:
+    """`prism.judging` stands above all that grades; import-linter holds it, and so does this, by name."""
+    found = [
+        (name, dotted)
+        for name, tree in modules_where(besides=("judging/", "cli/judge.py"))
+        for dotted in imported(tree)
+        if dotted.startswith("prism.judging") or dotted.split(".")[0] in ("openai", "httpx", "httpx2")
+    ]
+    assert not found
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0][
+        "layers"
+    ]
+    assert layers.index("judging") < layers.index("reports | protocols") < layers.index("grading")
+
+
+NO_SOCKET = """
+import socket, sys
+
+def refuse(*arguments, **more):
+    raise AssertionError("a socket was opened")
+
+socket.socket.connect = socket.socket.connect_ex = socket.socket.bind = refuse
+socket.create_connection = socket.getaddrinfo = socket.gethostbyname = refuse
+sys.argv = ["prism", "grade", "free_fall", "$v = g t$, so $v_f = \\\\sqrt{2gh}$", "--json"]
+from prism.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code in (0, None), stop.code
+"""
+
+
+def test_a_grade_opens_no_socket_and_loads_nothing_that_asks() -> None:
+    """The refusal is proved to hold first: the same code with a connection in it fails."""
+    connecting = NO_SOCKET.replace("sys.argv =", "socket.create_connection(('127.0.0.1', 9))\nsys.argv =", 1)
+    run = subprocess.run(
+        [sys.executable, "-c", connecting], capture_output=True, text=True, check=False, timeout=120, cwd=ROOT
+    )
+    assert "a socket was opened" in run.stderr
+    assert loaded_after(NO_SOCKET, ("prism.judging", "prism.cli.judge", *ASKING)) <= {"prism.cli.judge"}

@@ -440,7 +440,9 @@ def test_a_token_is_asked_for(shown: str | None, status: int) -> None:
     headers = {} if shown is None else {"Authorization": shown}
     body = {"problem": "newton", "solution": "no formula"}
     with TestClient(create_app(NEWTON, token=TOKEN)) as client:
-        answer = client.post("/grade", json=body, headers={name: value.encode() for name, value in headers.items()})
+        answer = client.post(
+            "/grade", json=body, headers={name.encode(): value.encode() for name, value in headers.items()}
+        )
         assert answer.status_code == status
         assert client.get("/healthz").status_code == 200
 

@@ -79,9 +79,10 @@ _EXIT_CODES = (
     ("1", "a gate has fired (`compare`), a label differs (`demo`), the bytes differ (`verify-determinism`)",
      "different"),
     ("2", "the command line is wrong: a name, an option or a gate that there is not", "the same"),
-    ("3", "an extra is missing; a file cannot be used: it has faults, is in the way, or is of another grader",
+    ("3", "an extra is missing; a file has faults, is in the way, or is of another grader; an endpoint refuses",
      "a `--context` with faults"),
-    ("4", "the grader failed on more rows than `--max-incidents` allows", "undecided"),
+    ("4", "the grader failed on more rows than `--max-incidents` allows; a judge left calls without a reply",
+     "undecided"),
     ("5", "nothing was graded, or nothing that is in both files", ""),
     ("130", "stopped by Ctrl-C", "the same"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prism.cli import (
     classes,
     formulas,
+    judge,
     problems,
     protocol_compare,
     protocol_engibench,
@@ -26,6 +27,7 @@ __all__ = [
     "app",
     "classes",
     "formulas",
+    "judge",
     "main",
     "problems",
     "protocol_compare",

@@ -16,9 +16,11 @@ from prism.cli.protocols import (
     Keep,
     MaxIncidents,
     Out,
+    PreferRules,
     Workers,
     faults_told,
     finish,
+    prefers_rules,
     prepare_output,
     protocols,
     tell_warnings,
@@ -41,6 +43,11 @@ def engibench(
     rubric: Annotated[
         Path | None, typer.Option("--rubric", help="Points that a marker gave answers of Level 3, .jsonl.")
     ] = None,
+    judged: Annotated[
+        Path | None,
+        typer.Option("--judged", help="What a judge or a person says of Levels 1 and 2, .jsonl."),
+    ] = None,
+    prefer: PreferRules = "file",
     units: Annotated[
         Units, typer.Option("--units", help="When the unit of a number counts: where the question is about units.")
     ] = Units.ASKED,
@@ -58,8 +65,9 @@ def engibench(
     """Score answers to EngiBench: right within 2 %, points of four dimensions, and what each variant costs."""
     from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows
     from prism.protocols.engibench_figures import variant_figures, variant_pairs
-    from prism.protocols.engibench_input import read_answers, read_points, read_questions
+    from prism.protocols.engibench_input import read_answers, read_judged, read_points, read_questions
 
+    prefer_rules = prefers_rules(prefer)
     prepare_output(out, force=force)
     processes = n_processors() if workers is None else workers
     with faults_told():
@@ -67,8 +75,13 @@ def engibench(
         given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=keep)
         points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
         tell_warnings(warnings, rubric or answers)
+        verdicts, warnings = read_judged(judged, questions) if judged is not None else (None, ())
+        tell_warnings(warnings, judged or answers)
         with progress_bar(len(given), "deciding") as advance:
-            rows = engibench_rows(questions, given, points, units=units, workers=processes, on_done=partial(advance, 1))
+            rows = engibench_rows(
+                questions, given, points, judged=verdicts, prefer_rules=prefer_rules, units=units,
+                workers=processes, on_done=partial(advance, 1),
+            )  # fmt: skip
     figures, pairs = variant_figures(rows), variant_pairs(rows)
     tests = _tests(pairs, replicates)
     if not as_json and rows:

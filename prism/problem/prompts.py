@@ -159,6 +159,16 @@ def make_prompt(problem: ProblemSource, style: str = "prism", *, part: str = "")
     return Prompt(loaded.id, style, part, text, loaded.images)
 
 
+def question_text(problem: ProblemSource) -> str:
+    """Return what a problem says, all parts of it, without a word on how the solution is to be written.
+
+    Errors:
+        DataFileError: a problem that cannot be loaded.
+    """
+    loaded = _loaded(problem)
+    return "\n".join(_problem_lines(loaded, (), loaded.subquestions)).strip()
+
+
 def make_prompts(problems: ProblemSet | Mapping[str, ProblemSource], style: str = "prism") -> dict[str, Prompt]:
     """Return the prompt of each problem of a set by the id that the set gives it, in the order of the set.
 

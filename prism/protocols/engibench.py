@@ -3,7 +3,7 @@
 An answer to Level 1 or 2 is right or wrong, within 2 % of the key of its variant (`engibench_answers`). An answer to an
 open-ended question has four rows, one for each dimension, out of ten points (`engibench_rubrics`): rules add, check
 that the heads make ten and that each number is a level of the rubric; the points come from a file. An empty cell of the
-table is not scored, which is no 0.
+table is not scored, which is no 0. What rules leave open of Levels 1 and 2 a file may say too.
 
 Source: EngiBench (the benchmark's paper and its public tables of May 2025 and April 2026).
 
@@ -23,12 +23,13 @@ from typing import Any
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Incident, internal_incident
 from prism.grading.row import json_line
+from prism.protocols.bases import settle
 from prism.protocols.engibench_answers import WITHIN, Decision, decide
-from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
+from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Judged, Key, Points, QuestionRow
 from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
-from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+from prism.protocols.rows import Part, ProtocolRow, Scored
 from prism.runs.bulk import in_input_order
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import KILL_AFTER, Killed, Task, run_in_workers
@@ -48,6 +49,8 @@ def engibench_rows(
     answers: Sequence[Answer],
     points: Sequence[Entry[Points]] = (),
     *,
+    judged: Mapping[Key, Entry[Judged]] | None = None,
+    prefer_rules: bool = False,
     units: Units = Units.ASKED,
     workers: int = 0,
     on_done: Callable[[], object] | None = None,
@@ -57,11 +60,14 @@ def engibench_rows(
     Args:
         questions: the table, by number of the row; every answer and entry is of one of them.
         points: of a rubric file.
+        judged: what a judge or a person says of answers to Levels 1 and 2.
+        prefer_rules: in a conflict with it the rules count.
         units: when the unit of a number counts.
         workers: processes that decide answers of Levels 1 and 2; 0 works in this one. The rows are the same.
         on_done: called behind each answer.
     """
-    settings = {"units": str(units), "within": float(WITHIN)}
+    settings: dict[str, Any] = {"units": str(units), "within": float(WITHIN)}
+    settings |= {} if judged is None else {"prefer": "rules" if prefer_rules else "file"}
     by_dimension = {(entry.value.key, entry.value.dimension): entry for entry in points}
     known = {answer.key for answer in answers}
     added = dict.fromkeys(entry.value.key for entry in points if entry.value.key not in known)
@@ -75,7 +81,8 @@ def engibench_rows(
             entries = {name: by_dimension.get((answer.key, name)) for name in DIMENSIONS}
             rows += _open_rows(question, answer, entries, settings)
         else:
-            rows.append(_keyed_row(question, answer, next(decisions), settings))
+            verdict = _Ruling(next(decisions), (judged or {}).get(answer.key), prefer_rules)
+            rows.append(_keyed_row(question, answer, verdict, settings))
         if on_done is not None:
             on_done()
     return rows
@@ -126,20 +133,32 @@ def _decision_of(asked: _Asked, units: Units) -> Decision:
     return _decided(key, asked.answer.response, question, units)
 
 
-def _keyed_row(question: QuestionRow, answer: Answer, found: Decision, settings: Mapping[str, Any]) -> ProtocolRow:
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    """What rules found of an answer to Level 1 or 2, and what a file says of it."""
+
+    found: Decision
+    entry: Entry[Judged] | None
+    prefer_rules: bool
+
+
+def _keyed_row(question: QuestionRow, answer: Answer, ruling: _Ruling, settings: Mapping[str, Any]) -> ProtocolRow:
     """Return the row of an answer to a question of Level 1 or 2."""
     asked, key = _Asked(question, answer).texts
-    score = None if found.is_right is None else Fraction(found.is_right)
+    found, entry = ruling.found, ruling.entry
+    settled = settle(found.is_right, entry.value.is_correct if entry else None, prefer_rules=ruling.prefer_rules)
+    score = None if settled.value is None else Fraction(settled.value)
     notes = [found.reason] if score is None else []
     notes += [] if asked else ["question: is empty"]
+    notes += entry.notes if entry else ()
     if answer.variant in _ABSTRACT:
         notes.append("abstraction: its key is a model's answer, by the description of the table")
-    part = Part("answer", score, Basis.NONE if score is None else Basis.RULES, (found.reason,))
-    about = replace(_about(question, answer, (asked, key)), status=found.status, incidents=found.incidents)
+    part = Part("answer", score, settled.basis, (found.reason, *settled.findings))
+    about = replace(_about(question, answer, (asked, key), entry=entry), status=found.status, incidents=found.incidents)
     return ProtocolRow(
         PROTOCOL, VARIANT, about, score,
         Fraction(0) if score is None else score, Fraction(1) if score is None else score, (part,),
-        final_correct=found.is_right, settings=settings, notes=tuple(notes),
+        final_correct=settled.value, settings=settings, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -186,7 +205,7 @@ def _about(
     answer: Answer,
     texts: tuple[str, str],
     dimension: str = "",
-    entry: Entry[Points] | None = None,
+    entry: Entry[Points] | Entry[Judged] | None = None,
 ) -> Scored:
     """Return what a row is about.
 

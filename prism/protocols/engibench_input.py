@@ -1,4 +1,4 @@
-"""The three files of the EngiBench protocol: the table of questions, the answers, and a marker's points.
+"""The files of the EngiBench protocol: the table of questions, the answers, a marker's points, a judge's verdicts.
 
 Rows of the table count from 1, as `prism convert --from engibench` counts them, whose ids (`17-perturbed`) are read
 too. A table that a spreadsheet has saved is read as it is: all cells are text.
@@ -15,9 +15,9 @@ from typing import Any
 
 from prism.inputs import did_you_mean, shown
 from prism.latex import solution_text
-from prism.problem.fields import LoadReport, is_integer, read_text, warn_unknown
+from prism.problem.fields import LoadReport, is_integer, read_flag, read_text, warn_unknown
 from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
-from prism.protocols.entry_files import Entry, Table, read_entries, read_id, read_list, read_number, read_whole
+from prism.protocols.entry_files import JUDGED, Entry, Table, read_entries, read_id, read_list, read_number, read_whole
 from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.rollouts import SOLUTION_FIELDS, kept_fields
 
@@ -42,8 +42,21 @@ ID_FIELDS = ("problem_id", "problem", "task_id", "custom_id", "id")
 _ID = re.compile(rf"(?P<row>\d{{1,9}})-(?P<variant>{'|'.join(sorted(VARIANTS, key=len, reverse=True))})")
 _LEVEL = re.compile(r"\s*(?:level\s*)?(?P<level>[123])\s*", re.IGNORECASE)
 _KNOWN = frozenset(
-    ("row", "variant", "sample_id", "dimension", "points", "total", "judge", "comment", "justification", "model")
+    (
+        "row",
+        "variant",
+        "sample_id",
+        "dimension",
+        "points",
+        "total",
+        "judge",
+        "comment",
+        "justification",
+        "model",
+        JUDGED,
+    )
 )
+_JUDGED_KEYS = frozenset(("row", "variant", "sample_id", "correct", "judge", "comment", "model", JUDGED))
 _IS_RUBRIC = frozenset(("row", "dimension", "text"))
 Key = tuple[int, str, str]
 """Row, variant and sample id of an answer."""
@@ -99,6 +112,21 @@ class Points:
     dimension: str
     given: Mapping[int, Fraction | None] = field(hash=False)
     total: Fraction | None = None
+
+    @property
+    def key(self) -> Key:
+        """Of the answer."""
+        return self.row, self.variant, self.sample_id
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge or a person says of an answer to Level 1 or 2."""
+
+    row: int
+    variant: str
+    sample_id: str
+    is_correct: bool
 
     @property
     def key(self) -> Key:
@@ -294,3 +322,40 @@ def _points_of(
         report.faults.append(f"row {row}, {variant}, sample {shown(sample_id)}, {dimension}: stands twice")
     seen.add((points.key, dimension))
     return points
+
+
+# Judgements of Levels 1 and 2. -----------------------------------------------------------------------------------
+
+
+def read_judged(path: Path, questions: Mapping[int, QuestionRow]) -> tuple[dict[Key, Entry[Judged]], tuple[str, ...]]:
+    """Read what a judge or a person says of answers to Levels 1 and 2, by answer; also the warnings about the file.
+
+    Errors:
+        DataFileError: all faults: rows and variants that there are not, rows of Level 3, answers that stand twice.
+    """
+    seen: set[Key] = set()
+
+    def read(table: Table, report: LoadReport) -> Judged:
+        """Make the judgement of one entry."""
+        return _judged_of(table, report, questions, seen)
+
+    found = read_entries(path, read)
+    return {entry.value.key: entry for entry in found.entries}, found.warnings
+
+
+def _judged_of(table: Table, report: LoadReport, questions: Mapping[int, QuestionRow], seen: set[Key]) -> Judged:
+    """Return the judgement of one entry, with its faults in the report."""
+    warn_unknown(table, _JUDGED_KEYS, "", report)
+    row = read_whole(table, "row", "", report, least=1, required=True) or 0
+    variant = (read_text(table, "variant", "", report) or "original").strip().lower()
+    found = Judged(row, variant, read_id(table, "sample_id", report), read_flag(table, "correct", "", report))
+    if table.get("correct") is None:
+        report.faults.append("correct: is missing; expected true or false")
+    if not report.faults and (fault := variant_fault(row, variant, questions)):
+        report.faults.append(fault)
+    elif row in questions and questions[row].is_open:
+        report.faults.append(f"row {row}: is of Level 3, which has a rubric and no key")
+    if not report.faults and found.key in seen:
+        report.faults.append(f"row {row}, {variant}, sample {shown(found.sample_id)}: stands twice")
+    seen.add(found.key)
+    return found

@@ -30,7 +30,7 @@ from prism.problem.fields import LoadReport, quoted_value, read_flag, read_text,
 from prism.protocols.engjudge_answers import error_band, relative_error
 from prism.protocols.engjudge_scoring import FULL, PENALTIES, stage_totals
 from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, stage_name
-from prism.protocols.entry_files import Table, read_choice, read_id, read_list, read_number, read_table
+from prism.protocols.entry_files import JUDGED, Table, read_choice, read_id, read_list, read_number, read_table
 
 EQUATION, DIMENSION, IMPOSSIBLE = (
     "governing_equation_incorrect", "dimensionally_inconsistent", "physically_impossible_answer"
@@ -46,7 +46,7 @@ CAPS = {
 
 EQUATION_IN_SELECTION = 0  # points of that cap in ES: 0 in its prompt, F.3.4, and 3 in the text, C.2
 
-ROW_KEYS = frozenset(("problem_id", "sample_id", "stages", "absent", "meta"))
+ROW_KEYS = frozenset(("problem_id", "sample_id", "stages", "absent", "meta", JUDGED))
 CHECK_KEYS = ("coverage", "verbosity", "sanity")
 _EXPLAINED = frozenset(("justification", "total_penalties", "raw_score", "capped_score"))
 _STAGE_KEYS = _EXPLAINED | {"errors", "fatal_errors"}

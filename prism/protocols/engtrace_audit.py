@@ -17,11 +17,11 @@ from statistics import median, pvariance
 from typing import Any
 
 from prism.problem.fields import LoadReport, read_flag, warn_unknown
-from prism.protocols.entry_files import EntryFile, Table, read_entries, read_id, read_number
+from prism.protocols.entry_files import JUDGED, EntryFile, Table, read_entries, read_id, read_number
 
 THRESHOLD = Fraction(4)  # on the scale of 1 to 5; the paper's value is not readable
 MAX_FLAGS = 1  # of judges, with which a template still passes
-_OWN = frozenset(("template", "judge", "flag", "explanation", "accepted"))
+_OWN = frozenset(("template", "judge", "flag", "explanation", "accepted", JUDGED))
 
 
 @dataclass(frozen=True, slots=True)

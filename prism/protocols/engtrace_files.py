@@ -16,6 +16,7 @@ from prism.inputs import shown
 from prism.problem.fields import LoadReport, quoted_value, read_text, warn_unknown
 from prism.protocols.engtrace_votes import CLASS_SCORES, NO_VOTE, Vote
 from prism.protocols.entry_files import (
+    JUDGED,
     Entry,
     EntryFile,
     Table,
@@ -225,7 +226,7 @@ def _place(row: Table, report: LoadReport) -> Place:
 
 def _vote(row: Table, report: LoadReport) -> PairEntry:
     """Read a vote: a judge with a class, or with a score from 0 to 1."""
-    warn_unknown(row, _PAIR_KEYS | {"judge", "class", "score", "explanation"}, "", report)
+    warn_unknown(row, _PAIR_KEYS | {"judge", "class", "score", "explanation", JUDGED}, "", report)
     judge = read_id(row, "judge", report)
     said = read_choice(row, "class", "", report, (*CLASS_SCORES, *NO_VOTE))
     score = read_number(row, "score", "", report, least=0, most=1)

@@ -26,6 +26,9 @@ from prism.runs.records import MAX_RECORD, Faults, id_of
 
 T = TypeVar("T")
 Table = Mapping[str, Any]
+JUDGED = "judged"
+"""The key under which `prism judge` says what made a finding: task, model, tokens. Nothing follows from it."""
+
 _FENCES = ("```", "~~~")
 _MOSTLY = 2  # a file of lines is read line by line where one in so many is an object by itself
 

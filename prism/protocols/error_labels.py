@@ -21,7 +21,7 @@ from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
 from prism.errors import PrismError
 from prism.problem.fields import LoadReport, field_name, read_text, warn_unknown
 from prism.problem.schema import Problem
-from prism.protocols.entry_files import EntryFile, Table, read_choice, read_entries, read_id, read_number
+from prism.protocols.entry_files import JUDGED, EntryFile, Table, read_choice, read_entries, read_id, read_number
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.psas_findings import LABELS
 
@@ -33,7 +33,7 @@ OPEN = "open"
 
 _KEYS = frozenset((
     "problem_id", "sample_id", "judge", "label", "primary", "secondary", "incorrect", "correct", "rationale",
-    "confidence",
+    "confidence", JUDGED,
 ))  # fmt: skip
 
 

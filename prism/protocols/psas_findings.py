@@ -15,7 +15,16 @@ from pathlib import Path
 from prism.errors import PrismError
 from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
 from prism.protocols.bases import Settled, settle
-from prism.protocols.entry_files import Entry, EntryFile, Table, joined_sha256, read_choice, read_entries, read_id
+from prism.protocols.entry_files import (
+    JUDGED,
+    Entry,
+    EntryFile,
+    Table,
+    joined_sha256,
+    read_choice,
+    read_entries,
+    read_id,
+)
 from prism.protocols.psas import Marked, PartMarks, StepMarks
 from prism.protocols.psas_steps import ReferencePart, ReferenceStep, step_name
 from prism.protocols.rows import Basis
@@ -31,7 +40,9 @@ LABELS = {
 }
 """The error labels of the published prompt, by their short names (PRISM-Physics, arXiv 2510.03185, has the same)."""
 
-_KEYS = frozenset(("problem_id", "sample_id", "part", "step", "answer", "equation", "value", "label", "comment"))
+_KEYS = frozenset(
+    ("problem_id", "sample_id", "part", "step", "answer", "equation", "value", "label", "comment", JUDGED)
+)
 
 
 @dataclass(frozen=True, slots=True)

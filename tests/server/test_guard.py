@@ -36,7 +36,7 @@ def client(base: str = LOCAL, **options: Any) -> TestClient:
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/openapi.json", "/metrics", "/docs", "/nowhere"])
 def test_over_loopback_only_names_of_this_machine_are_answered(host: str, status: int, path: str) -> None:
-    answer = client().get(path, headers={"Host": host.encode("latin-1")})
+    answer = client().get(path, headers={b"Host": host.encode("latin-1")})
     assert answer.status_code == (404 if path == "/nowhere" and status == 200 else status)
 
 

@@ -1,0 +1,71 @@
+"""What a run has come to: the findings, and what has none, with the reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prism.errors import PrismError
+from prism.grading.row import json_line
+from prism.inputs import why_failed
+from prism.judging.findings import findings_of
+from prism.judging.running import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The findings of a run.
+
+    Attributes:
+        rows: in the order of the input, those of one judge behind those of another for each item.
+        failures: `place, call: why` of each call that has no reply which can be used.
+        n_items: items, once for each judge.
+        n_open: items of which a call has not been made.
+        n_mended: calls whose reply was read only after repair.
+        n_calls: replies that findings were made from.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    failures: tuple[str, ...]
+    n_items: int
+    n_open: int
+    n_mended: int
+    n_calls: int
+
+
+def collect(board: Board) -> Results:
+    """Return the findings of all items whose calls are made.
+
+    Errors:
+        PrismError: a template of findings that makes none.
+    """
+    rows: list[dict[str, Any]] = []
+    failures: list[str] = []
+    n_open = n_mended = 0
+    used: set[str] = set()
+    for one in board.conversations:
+        if one.end is None:
+            n_open += 1
+            continue
+        rows += findings_of(board.task, one.judge, one.item, one.end)
+        failures += [f"{one.item.place}, {failure}" for failure in one.end.failures]
+        n_mended += len(one.end.remarks)
+        used |= one.end.used.keys()
+    return Results(tuple(rows), tuple(failures), len(board.conversations), n_open, n_mended, len(used))
+
+
+def write_findings(out: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write findings in one step: the file is complete, or as it was.
+
+    Errors:
+        PrismError: it cannot be written.
+    """
+    part = out.with_name(f"{out.name}.part")
+    try:
+        part.write_bytes(b"".join(json_line(row) + b"\n" for row in rows))
+        os.replace(part, out)  # noqa: PTH105 - in one step, over what is there
+    except OSError as error:
+        raise PrismError(f"{out}: cannot be written: {why_failed(error)}") from error

@@ -1,0 +1,363 @@
+"""A task of a judge: a folder with prompts, JSON Schemas of the replies, and a template of the findings.
+
+`task.toml` says what a call is about and which calls there are; a prompt is a Jinja template; `findings.jinja` makes of
+the replies the lines that a protocol reads. All of it is data: nothing of a folder is run as code, and its templates
+are rendered in Jinja's sandbox. An author's mistake is told when the task is loaded, all mistakes at once.
+
+Refused: a reducer in Python. A folder from a stranger could then do whatever its reader can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+
+from prism.errors import DataFileError, PrismError, needs_extra
+from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
+from prism.judging.rendering import Templates
+from prism.protocols.schemas import schema_names, schema_text
+
+SHIPPED = Path(__file__).with_name("shipped")
+TASK_FILE, FINDINGS_FILE = "task.toml", "findings.jinja"
+MAX_BYTES = 1_000_000  # of a file of a task: prompts are pages
+MAX_FILES = 100  # of a folder, all of which go into its digest
+MAX_ROUNDS = 10  # times that a call may be sent back: each costs calls
+NEEDS_JUDGE = needs_extra("`prism judge` needs", "judge")
+
+
+class Input(StrEnum):
+    """What the calls of a task are about, and so which files it reads."""
+
+    ROLLOUTS = "rollouts"
+    PARTS = "parts"
+    TRACES = "traces"
+    ANSWERS = "answers"
+    RUBRICS = "rubrics"
+    PROBLEMS = "problems"
+    TEMPLATES = "templates"
+    RECORDS = "records"
+
+
+WITH_ROLLOUTS = frozenset((Input.ROLLOUTS, Input.PARTS, Input.TRACES, Input.ANSWERS, Input.RUBRICS))
+"""Kinds of input that need the argument ROLLOUTS."""
+
+CHECKS = ("problem",)
+"""What a reply can be checked for beyond its schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to the model.
+
+    Attributes:
+        name: within the task.
+        prompt: file of the template.
+        schema: the JSON Schema of the reply.
+        needs: calls whose replies the prompt uses, that of `back_to` among them; it is made behind them.
+        when: a Jinja expression; the call is left out where it is false. Empty: always.
+        check: of `CHECKS`: what else a reply has to fulfil.
+        back_to: the call that is made anew where this one's reply does not accept; empty for none.
+        unless: the key of the reply that accepts.
+        own: the table `with`, which the prompt sees as `call`.
+    """
+
+    name: str
+    prompt: str
+    schema: Mapping[str, Any] = field(hash=False)
+    needs: tuple[str, ...] = ()
+    when: str = ""
+    check: str = ""
+    back_to: str = ""
+    unless: str = ""
+    own: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task that was loaded.
+
+    Attributes:
+        name: of its folder.
+        about: what it asks, in a sentence.
+        input: what a call is about.
+        calls: in the order in which they are made.
+        rounds: how often a call is asked again after a check, and sent back by a review.
+        is_partial: findings are made though some calls have no reply that can be used; they lack what these would say.
+        has_images: figures of the problem go along.
+        findings: name of the protocol's schema that each finding has to fit; empty for none.
+        templates: its prompts and `findings.jinja`.
+        sha256: of all its files.
+    """
+
+    name: str
+    about: str
+    input: Input
+    calls: tuple[Call, ...]
+    rounds: int
+    is_partial: bool
+    has_images: bool
+    findings: str
+    templates: Templates = field(compare=False)
+    sha256: str = ""
+
+
+def shipped_tasks() -> tuple[str, ...]:
+    """Return the names of the shipped tasks, sorted."""
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{TASK_FILE}")))
+
+
+def load_task(name: str) -> Task:
+    """Load a shipped task by its name, or a user's own by its folder.
+
+    Errors:
+        PrismError: no such name or folder; the extra `judge` is not installed.
+        DataFileError: all faults of the folder.
+    """
+    return _read_task(_folder_of(name))
+
+
+def _folder_of(name: str) -> Path:
+    """Return the folder of a task."""
+    if name in shipped_tasks():
+        return SHIPPED / name
+    path = Path(name)
+    if name.strip() and (path / TASK_FILE).is_file():
+        return path
+    near = did_you_mean(name, shipped_tasks())
+    what = (
+        f"a folder without {TASK_FILE}" if name.strip() and path.is_dir() else "no shipped task, and no folder of one"
+    )
+    raise PrismError(f"task {shown(name)}: {what}; `prism judge --list` shows the shipped ones{near}")
+
+
+class _Reader:
+    """Reads a folder and collects its faults."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember the folder; nothing is read yet."""
+        self.folder = folder
+        self.faults: list[str] = []
+
+    def text(self, name: str, where: str) -> str:
+        """Return the text of a file of the folder; empty, with a fault, where there is none."""
+        path = self.folder / name
+        if not name or Path(name).name != name:
+            self.faults.append(f"{where}: {shown(name)} is no name of a file in the folder")
+            return ""
+        try:
+            return decode(read_bytes(path, MAX_BYTES))
+        except PrismError as error:
+            self.faults.append(f"{where}: {name} {error}{near_file(path)}")
+            return ""
+
+    def value(self, table: Mapping[str, Any], key: str, kind: type, where: str, default: Any) -> Any:
+        """Return the value under a key, of a type; the default, and a fault, for another one."""
+        value = table.get(key, default)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
+        self.faults.append(f"{where}{key}: {shown(value)} is no {_KINDS[kind]}")
+        return default
+
+    def known(self, table: Mapping[str, Any], keys: frozenset[str], where: str) -> None:
+        """Add a fault for each key that is none: in a task a slip would be silent."""
+        self.faults += [
+            f"{where}{key}: is no key of it{did_you_mean(str(key), sorted(keys))}" for key in table if key not in keys
+        ]
+
+    def schema(self, name: str, where: str) -> Mapping[str, Any]:
+        """Return the JSON Schema in a file; empty, with a fault, for what is none."""
+        text = self.text(name, where)
+        if not text:
+            return {}
+        try:
+            found = parse_json(text)
+        except PrismError as error:
+            self.faults.append(f"{where}: {name} is no JSON: {error}")
+            return {}
+        if why := schema_fault(found):
+            self.faults.append(f"{where}: {name} is no JSON Schema: {why}")
+            return {}
+        return found if isinstance(found, Mapping) else {}
+
+
+_KINDS = {str: "text", int: "whole number", bool: "true or false", list: "list", dict: "table"}
+_TASK_KEYS = frozenset(("about", "input", "findings", "rounds", "partial", "images", "call"))
+_CALL_KEYS = frozenset(("name", "prompt", "schema", "needs", "when", "check", "back_to", "unless", "with"))
+
+
+def _read_task(folder: Path) -> Task:
+    """Read the folder of a task.
+
+    Errors:
+        PrismError: the extra is not installed.
+        DataFileError: all faults.
+    """
+    reader = _Reader(folder)
+    name = str(folder / TASK_FILE)
+    try:
+        table = parse_toml(decode(read_bytes(folder / TASK_FILE, MAX_BYTES)))
+    except PrismError as error:
+        raise DataFileError(name, (str(error),)) from error
+    reader.known(table, _TASK_KEYS, "")
+    kind = reader.value(table, "input", str, "", "rollouts")
+    if kind not in list(Input):
+        reader.faults.append(f"input: {shown(kind)} is none of {', '.join(Input)}{did_you_mean(kind, list(Input))}")
+        kind = Input.ROLLOUTS
+    findings = reader.value(table, "findings", str, "", "")
+    if findings and findings not in schema_names():
+        near = did_you_mean(findings, schema_names())
+        reader.faults.append(f"findings: no protocol has the schema {shown(findings)}{near}")
+    calls = _read_calls(reader, table)
+    rounds = reader.value(table, "rounds", int, "", 0)
+    if not 0 <= rounds <= MAX_ROUNDS:
+        reader.faults.append(f"rounds: {rounds} is not from 0 to {MAX_ROUNDS}")
+    about = reader.value(table, "about", str, "", "")
+    templates = _read_templates(reader, calls)
+    if reader.faults:
+        raise DataFileError(name, tuple(reader.faults))
+    return Task(
+        folder.resolve().name, " ".join(about.split()), Input(kind), calls, rounds,
+        reader.value(table, "partial", bool, "", False), reader.value(table, "images", bool, "", False),
+        findings, templates, _sha256(folder),
+    )  # fmt: skip
+
+
+def _read_calls(reader: _Reader, table: Mapping[str, Any]) -> tuple[Call, ...]:
+    """Return the calls of a task."""
+    listed = table.get("call", [{}])
+    if not isinstance(listed, list) or not listed or not all(isinstance(each, Mapping) for each in listed):
+        reader.faults.append("call: expected tables [[call]]")
+        return ()
+    calls: list[Call] = []
+    for place, each in enumerate(listed, start=1):
+        usual = "reply" if len(listed) == 1 else ""
+        calls.append(_read_call(reader, each, f"call {place}, ", [one.name for one in calls], usual))
+    return tuple(calls)
+
+
+def _read_call(reader: _Reader, table: Mapping[str, Any], where: str, earlier: Sequence[str], usual: str) -> Call:
+    """Return a call.
+
+    Args:
+        earlier: names of the calls before it.
+        usual: its name where it has none.
+    """
+    reader.known(table, _CALL_KEYS, where)
+    texts = {
+        key: reader.value(table, key, str, where, default)
+        for key, default in (
+            ("name", usual), ("prompt", "prompt.jinja"), ("schema", "reply.schema.json"), ("when", ""), ("check", ""),
+            ("back_to", ""), ("unless", ""),
+        )
+    }  # fmt: skip
+    name, back_to = texts["name"], texts["back_to"]
+    if not name.isidentifier() or name in earlier:
+        why = "stands twice" if name in earlier else "is no name of letters, digits and underscores"
+        reader.faults.append(f"{where}name: {shown(name)} {why}")
+    listed = {"needs": reader.value(table, "needs", list, where, []), "back_to": [back_to] if back_to else []}
+    for key, names in listed.items():
+        reader.faults += [f"{where}{key}: {shown(one)} is no earlier call" for one in names if one not in earlier]
+    if texts["check"] not in ("", *CHECKS):
+        reader.faults.append(f"{where}check: {shown(texts['check'])} is none of {', '.join(CHECKS)}")
+    if bool(back_to) != bool(texts["unless"]):
+        reader.faults.append(f"{where}back_to, unless: one of them is given, and not the other")
+    return Call(
+        name, texts["prompt"], reader.schema(texts["schema"], f"{where}schema"),
+        tuple(one for one in earlier if one in (*listed["needs"], back_to)), texts["when"], texts["check"], back_to,
+        texts["unless"], reader.value(table, "with", dict, where, {}),
+    )  # fmt: skip
+
+
+def _read_templates(reader: _Reader, calls: tuple[Call, ...]) -> Templates:
+    """Return the templates of a folder, each of which has been compiled once, so that its faults are known."""
+    templates = Templates(reader.folder)
+    for name in dict.fromkeys((*(call.prompt for call in calls), FINDINGS_FILE)):
+        if reader.text(name, "findings" if name == FINDINGS_FILE else "prompt"):
+            try:
+                templates.compile(name)
+            except TemplateError as error:
+                reader.faults.append(f"{name}: line {getattr(error, 'lineno', '?')}: {error.message}")
+    for call in calls:
+        if call.when:
+            try:
+                templates.compile_condition(call.when)
+            except TemplateError as error:
+                reader.faults.append(f"call {call.name}, when: {error.message}")
+    return templates
+
+
+def _sha256(folder: Path) -> str:
+    """Return a digest of the files of a folder: names and content."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file())[:MAX_FILES]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+# Schemas. -------------------------------------------------------------------------------------------------------
+
+
+def schema_fault(schema: Any) -> str:
+    """Return why a value is no JSON Schema of an object; empty if it is one.
+
+    Errors:
+        PrismError: the extra `judge` is not installed.
+    """
+    try:
+        from jsonschema import Draft202012Validator, SchemaError
+    except ImportError as error:
+        raise PrismError(NEEDS_JUDGE) from error
+    if not isinstance(schema, Mapping):
+        return "it is no object"
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return str(error.message)
+    for reference in _references(schema):
+        if not _is_within(schema, reference):
+            return f"{shown(reference)} leads to nothing in this file; nothing else is read"
+    return "" if schema.get("type") == "object" else 'a reply is an object: it needs "type": "object"'
+
+
+def _references(schema: Any) -> Iterator[Any]:
+    """Yield what a schema refers to."""
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key in ("$ref", "$dynamicRef"):
+                yield value
+            else:
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _references(each)
+
+
+def _is_within(schema: Any, reference: Any) -> bool:
+    """Return True for a reference `#`, or `#/$defs/name`, to an object that the schema has."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return False
+    found = schema
+    for key in reference[1:].split("/")[1:]:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return isinstance(found, Mapping)
+
+
+def value_misfits(value: Any, schema: Mapping[str, Any], *, most: int = 5) -> list[str]:
+    """Return how a value does not fit a schema, at most so many faults, each with its place; empty if it fits."""
+    from jsonschema import Draft202012Validator
+
+    faults = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda each: [str(key) for key in each.path])
+    return [f"{'.'.join(map(str, each.path)) or 'the object'}: {shown(each.message, 200)}" for each in faults[:most]]
+
+
+def protocol_schema(name: str) -> Mapping[str, Any]:
+    """Return the JSON Schema of what a protocol reads."""
+    found: Mapping[str, Any] = json.loads(schema_text(name))
+    return found

@@ -73,7 +73,7 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
         (lambda d: d.update(alternatives=[]), "alternatives: unknown key"),
         (lambda d: d["parameters"]["v_0"].update(figures=1), "parameters, v_0, uniform:"),
         (lambda d: d["parameters"]["g"].update(value=9.81), "parameters, g, value: 9.81 is no text"),
-        (lambda d: d["parameters"].update(ab={"value": "1"}), "parameters, ab: `ab` is no single symbol"),
+        (lambda d: d["parameters"].update({"a b": {"value": "1"}}), "parameters, a b: `a b` is no single symbol"),
         (lambda d: d["parameters"].update({"v_{0}": {"value": "1"}}), "parameters, v_{0}: the same symbol"),
         (lambda d: d["grading_standard"][0].update(number={"of": "a"}), "node 1: has formula and number; keep one"),
         (lambda d: d["grading_standard"][0].pop("formula"), "node 1: has neither formula nor number"),

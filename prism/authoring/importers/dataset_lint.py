@@ -58,7 +58,8 @@ _LEAST_NUMBERS = 3  # of a question, from which on missing ones tell something
 _SMALL = frozenset(("0", "1", "2"))
 _CLOSE = Fraction(1, 100)
 _TYPES = {
-    str: "text", int: "whole number", bool: "true or false", list: "list", dict: "table", type(None): "null",
+    str: "text", int: "whole number", float: "number", bool: "true or false", list: "list", dict: "table",
+    type(None): "null",
 }  # fmt: skip
 _LANGUAGES = {"en": "en", "english": "en", "zh": "zh", "chinese": "zh", "cn": "zh"}
 _NUMBER_AND_UNIT = re.compile(

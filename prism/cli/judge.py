@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import sys
@@ -124,7 +123,7 @@ def judge(
     from prism.judging.items import Source, read_items
     from prism.judging.limits import Limits, Prices, Purse
     from prism.judging.replies import ReplyFile
-    from prism.judging.results import collect, write_findings
+    from prism.judging.results import collect, lost_findings, write_findings
     from prism.judging.running import Board, Manners
     from prism.judging.tasks import load_task
 
@@ -155,11 +154,12 @@ def judge(
             _show_first(Board(loaded, judges, items, ReplyFile(Path(os.devnull))))
             return
         kept_in = replies or out.with_name(f"{out.name}.replies.jsonl")
-        _prepare(out, kept_in, loaded.name, force=force)
-        if write_batch is not None:
-            refuse_existing([write_batch], force=force)
+        _prepare(out, kept_in)
+        refuse_existing(_written_first(out, kept_in, write_batch), force=force)
         board = Board(loaded, judges, items, ReplyFile(kept_in))
         board.check()
+        if write_batch is None and (lost := lost_findings(out, board)):
+            refuse_existing([out], force=force, holding=lost)
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
     n_before = len(board.kept.replies)
@@ -175,7 +175,7 @@ def judge(
         if write_batch is not None:
             _write_batch(board, write_batch)
         found = collect(board)
-        if found.rows or out.exists():
+        if write_batch is None and (found.rows or out.exists()):
             write_findings(out, found.rows)
     except (prism.PrismError, OSError) as error:
         fail(f"{in_words(error)}\n{_kept_note(board, n_before)}")
@@ -184,9 +184,8 @@ def judge(
         raise typer.Exit(STOPPED) from None
     finally:
         board.kept.close()
-    if write_batch and not (found.rows or as_json):
-        return
-    _tell(found, purse, Told(out, n_before, len(board.kept.replies), is_whole), as_json=as_json)
+    written = None if write_batch else out
+    _tell(found, purse, Told(written, n_before, len(board.kept.replies), is_whole), as_json=as_json)
     if not found.rows and not write_batch:
         raise typer.Exit(NOTHING_GRADED)
     if (found.n_open and not write_batch) or len(found.failures) > max_failures:
@@ -203,27 +202,19 @@ class Asked:
     manners: Manners
 
 
-def _prepare(out: Path, kept_in: Path, task: str, *, force: bool) -> None:
-    """Exit with code 3 if findings cannot be written: no folder, another ending, a file that this run has not made."""
+def _prepare(out: Path, kept_in: Path) -> None:
+    """Exit with code 3 if findings cannot be written: another ending, no folder."""
     if out.suffix not in (".jsonl", ".ndjson"):
         fail(f"{out}: findings are lines of JSON; name a file that ends in .jsonl")
     require_folder(out)
     require_folder(kept_in)
-    refuse_existing([] if kept_in.exists() and _is_of(out, task) else [out], force=force)
 
 
-def _is_of(out: Path, task: str) -> bool:
-    """Return True if a file holds findings of a task, or nothing."""
-    if not out.exists():
-        return True
-    with out.open(encoding="utf-8", errors="replace") as file:
-        first = file.readline()
-    try:
-        row = json.loads(first or "{}")
-        made = row.get("judged") or (row.get("metadata") or {}).get("judged") or {}
-        return not row or made.get("task") == task
-    except (ValueError, AttributeError):
-        return False
+def _written_first(out: Path, kept_in: Path, write_batch: Path | None) -> list[Path]:
+    """Return the files that a run writes and no earlier one has: a batch, or findings without the replies to them."""
+    if write_batch is not None:
+        return [write_batch]
+    return [] if kept_in.exists() else [out]
 
 
 def _key(variable: str) -> str:
@@ -347,11 +338,12 @@ class Told:
     """What is told of a run besides its findings.
 
     Attributes:
+        out: the file that they were written to; None where a batch was written instead.
         n_before, n_after: replies that were kept before it, and are now.
         is_whole: no limit ended it.
     """
 
-    out: Path
+    out: Path | None
     n_before: int
     n_after: int
     is_whole: bool
@@ -371,18 +363,19 @@ def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
         })  # fmt: skip
         return
     money = "" if purse.money is None else f", {float(purse.money):.4g} in money"
-    print(
-        f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}; "
-        f"{count_of(told.n_after - told.n_before, 'call')} now, {told.n_before} kept before; "
-        f"{purse.tokens_in} tokens in, {purse.tokens_out} out{money}"
-    )
+    if told.out is not None:
+        print(
+            f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}; "
+            f"{count_of(told.n_after - told.n_before, 'call')} now, {told.n_before} kept before; "
+            f"{purse.tokens_in} tokens in, {purse.tokens_out} out{money}"
+        )
     if found.n_mended:
         print(f"prism: read after repair: {found.n_mended} of the replies; `judged` says which", file=sys.stderr)
     for failure in found.failures[:_SHOWN_FAILURES]:
         print(f"prism: {failure}", file=sys.stderr)
     if len(found.failures) > _SHOWN_FAILURES:
         print(f"prism: and {len(found.failures) - _SHOWN_FAILURES} more calls without a usable reply", file=sys.stderr)
-    if found.n_open:
+    if found.n_open and told.out is not None:
         why = "" if told.is_whole else "a limit was reached: "
         left = f"{count_of(found.n_open, 'item')} with calls that are not made yet"
         print(f"prism: {why}{left}; the same command goes on", file=sys.stderr)

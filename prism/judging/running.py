@@ -46,6 +46,7 @@ class Board:
     """What is open of a run.
 
     Attributes:
+        judges: those who are asked about each item.
         kept: the file of replies.
         refused: why a request will have no reply, by digest.
         left: requests that nobody has answered, in order of the input.
@@ -53,7 +54,7 @@ class Board:
 
     def __init__(self, task: Task, judges: Sequence[Judge], items: Sequence[Item], kept: ReplyFile) -> None:
         """Set up the conversations; none is looked at yet."""
-        self.task, self.kept = task, kept
+        self.task, self.judges, self.kept = task, judges, kept
         self.conversations = [Conversation(item, judge) for item in items for judge in judges]
         self.refused: dict[str, str] = {}
         self.left: dict[str, Ask] = {}
@@ -62,6 +63,11 @@ class Board:
         self._waiting: dict[str, list[Conversation]] = {}
         self._failing: dict[str, set[int]] = {}
         self._fitted: set[str] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are not made yet."""
+        return any(one.end is None for one in self.conversations)
 
     def check(self) -> None:
         """Look at all conversations, so that an author's mistake is told before anything is asked.

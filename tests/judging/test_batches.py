@@ -105,3 +105,17 @@ def test_a_batch_file_is_not_written_over() -> None:
     Path("in.jsonl").write_text("mine\n")
     assert judge("--model", "m", "--write-batch", "in.jsonl").exit_code == 3
     assert Path("in.jsonl").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("text", ["mine\n", None])
+def test_writing_a_batch_leaves_the_findings_alone(text: str | None) -> None:
+    with imitating() as own:
+        judge("--endpoint", own.url, "--model", "m")
+    if text:
+        Path("out.jsonl").write_text(text)
+    before = Path("out.jsonl").read_bytes()
+    for model in ("m", "n"):
+        done = judge("--model", model, "--write-batch", f"{model}.jsonl")
+        assert done.exit_code == 0, done.output
+        assert not done.stdout, "there is nothing to say of findings"
+    assert Path("out.jsonl").read_bytes() == before

@@ -94,7 +94,7 @@ def test_the_same_command_again_asks_nothing_and_writes_the_same() -> None:
 def test_other_settings_are_other_questions() -> None:
     with imitating() as own:
         for more in ([], ["--seed", "1"], ["--temperature", "1"], ["--set", '{"top_p": 0.5}'], ["--seed", "1"]):
-            judge(own, *more)
+            judge(own, *more, "--force")
     assert len(own.asked) == 4 * len(SAMPLES)
 
 
@@ -518,3 +518,59 @@ def test_figures_of_a_problem_go_before_the_prompt_of_a_task_that_shows_them() -
     done = CliRunner().invoke(app, ["judge", "outcome", "ramp.json", "rollouts.jsonl", "--dry-run"])
     assert done.exit_code == 3
     assert "ramp.png" in done.stderr
+
+
+# Findings that are there already. ------------------------------------------------------------------------------
+
+
+def other_task(text: str) -> str:
+    """A folder of a task that asks something else than before."""
+    folder = Path("mine")
+    folder.mkdir(exist_ok=True)
+    (folder / "task.toml").write_text('input = "rollouts"\n')
+    (folder / "prompt.jinja").write_text(text + "{{ response }}")
+    (folder / "reply.schema.json").write_text(
+        '{"type": "object", "required": ["score"], "properties": {"score": {"enum": [0, 1]}}}'
+    )
+    (folder / "findings.jinja").write_text('{{ {"sample_id": sample_id, "score": reply.score} | tojson }}')
+    return str(folder)
+
+
+@pytest.mark.parametrize("more", [["--max-calls", "1"], []])
+def test_findings_of_another_prompt_are_not_written_over(more: list[str]) -> None:
+    with imitating() as own:
+        judge(own, task=other_task("Is it good? "))
+        before = Path("out.jsonl").read_bytes()
+        done = judge(own, *more, task=other_task("Is it nice? "))
+        assert done.exit_code == 3
+        assert "out.jsonl: is there already, with findings of another prompt" in done.stderr
+        assert "--force writes over it" in done.stderr
+        assert (len(own.asked), Path("out.jsonl").read_bytes()) == (3, before)
+        assert judge(own, task=other_task("Is it good? ")).exit_code == 0
+        assert len(own.asked) == 3, "the prompt that was there before costs nothing"
+        assert judge(own, "--force", task=other_task("Is it nice? ")).exit_code == 0
+
+
+@pytest.mark.parametrize("more", [["--model", "n"], ["--temperature", "1"], ["--seed", "3"]])
+def test_findings_of_another_judge_are_not_written_over(more: list[str]) -> None:
+    with imitating() as own:
+        at = ["judge", "outcome", "free_fall", "rollouts.jsonl", "--endpoint", own.url, "-o", "out.jsonl"]
+        other = more if "--model" in more else ["--model", "m", *more]
+        assert CliRunner().invoke(app, [*at, "--model", "m"]).exit_code == 0
+        before = Path("out.jsonl").read_bytes()
+        done = CliRunner().invoke(app, [*at, *other])
+        assert done.exit_code == 3
+        assert 'out.jsonl: is there already, with findings of another judge or other settings ("m")' in done.stderr
+        assert (len(own.asked), Path("out.jsonl").read_bytes()) == (3, before)
+        assert CliRunner().invoke(app, [*at, "--model", "m,n"]).exit_code == 0, "it writes those of m again"
+        done = CliRunner().invoke(app, [*at, "--model", "n"])
+    assert done.exit_code == 3
+
+
+def test_a_line_that_is_no_finding_keeps_a_file_from_being_written_over() -> None:
+    with imitating() as own:
+        judge(own)
+        with Path("out.jsonl").open("a") as file:
+            file.write("a note of mine\n")
+        assert judge(own).exit_code == 3
+    assert Path("out.jsonl").read_text().endswith("mine\n")

@@ -135,7 +135,7 @@ def test_a_changed_prompt_is_asked_anew_and_changed_findings_are_not() -> None:
     assert (done.exit_code, len(own.asked)) == (0, 0)
     assert '"rude"' in Path("out.jsonl").read_text()
     write_task(prompt__jinja="Is that polite?\n{{ record.text }}")
-    assert len(judge()[1].asked) == 2
+    assert len(judge("--force")[1].asked) == 2
 
 
 def test_a_call_may_need_another_and_is_left_out_where_it_does_not_apply() -> None:

@@ -123,7 +123,7 @@ def judge(
     from prism.judging.items import Source, read_items
     from prism.judging.limits import Limits, Prices, Purse
     from prism.judging.replies import ReplyFile
-    from prism.judging.results import collect, lost_findings, write_findings
+    from prism.judging.results import lost_findings, write_findings
     from prism.judging.running import Board, Manners
     from prism.judging.tasks import load_task
 
@@ -168,13 +168,12 @@ def judge(
             _take(board, read_batch)
             board = Board(loaded, judges, items, board.kept) if endpoint and not write_batch else board
         purse.add(board.kept.replies.values())
-        is_whole = True
         if endpoint and not write_batch:
             asked = Asked(endpoint, _key(key_env), timeout, Manners(at_once, tries))
-            is_whole = _ask(board, purse, asked)
+            _ask(board, purse, asked)
         if write_batch is not None:
             _write_batch(board, write_batch)
-        found = collect(board)
+        found = _collected(board, n_before)
         if write_batch is None and (found.rows or out.exists()):
             write_findings(out, found.rows)
     except (prism.PrismError, OSError) as error:
@@ -185,7 +184,7 @@ def judge(
     finally:
         board.kept.close()
     written = None if write_batch else out
-    _tell(found, purse, Told(written, n_before, len(board.kept.replies), is_whole), as_json=as_json)
+    _tell(found, purse, Told(written, n_before, len(board.kept.replies), has_endpoint=bool(endpoint)), as_json=as_json)
     if not found.rows and not write_batch:
         raise typer.Exit(NOTHING_GRADED)
     if (found.n_open and not write_batch) or len(found.failures) > max_failures:
@@ -302,12 +301,12 @@ def _write_batch(board: Board, path: Path) -> None:
     print(f"prism: {path}: {count_of(len(lines), 'call')} to be made", file=sys.stderr)
 
 
-def _ask(board: Board, purse: Purse, asked: Asked) -> bool:
-    """Ask the endpoint what is open, with a progress bar; return False if a limit was reached before."""
+def _ask(board: Board, purse: Purse, asked: Asked) -> None:
+    """Ask the endpoint what is open, with a progress bar."""
     from prism.judging.running import ask_all
 
     with progress_bar(len(board.conversations) * len(board.task.calls), "asking") as advance:
-        return asyncio.run(ask_all(board, _opened(asked), purse, asked.manners, lambda: advance(1)))
+        asyncio.run(ask_all(board, _opened(asked), purse, asked.manners, lambda: advance(1)))
 
 
 def _opened(asked: Asked) -> Answers:
@@ -325,12 +324,24 @@ def _opened(asked: Asked) -> Answers:
     return endpoint
 
 
-def _kept_note(board: Board, n_before: int) -> str:
-    """Say how many replies are kept, and that the same command goes on."""
+def _collected(board: Board, n_before: int) -> Results:
+    """Return the findings of a run; exits with code 3, and says what is to be mended, if their template makes none."""
+    from prism.judging.results import collect
+    from prism.judging.tasks import FINDINGS_FILE
+
+    try:
+        return collect(board)
+    except prism.PrismError as error:
+        way_on = f"mend {FINDINGS_FILE}, and the same command makes findings of them"
+        fail(f"{in_words(error)}\n{_kept_note(board, n_before, way_on)}")
+
+
+def _kept_note(board: Board, n_before: int, way_on: str = "the same command goes on from there") -> str:
+    """Say how many replies are kept, and how to go on."""
     n = len(board.kept.replies)
     new = f", {n - n_before} of them new" if n_before else ""
     are = "1 reply is" if n == 1 else f"{n} replies are"
-    return f"{are} kept in {board.kept.path}{new}; the same command goes on from there"
+    return f"{are} kept in {board.kept.path}{new}; {way_on}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,13 +351,13 @@ class Told:
     Attributes:
         out: the file that they were written to; None where a batch was written instead.
         n_before, n_after: replies that were kept before it, and are now.
-        is_whole: no limit ended it.
+        has_endpoint: one was named to ask.
     """
 
     out: Path | None
     n_before: int
     n_after: int
-    is_whole: bool
+    has_endpoint: bool
 
 
 def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
@@ -359,7 +370,7 @@ def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
         print_json({
             "items": found.n_items, "findings": len(found.rows), "open": found.n_open, "mended": found.n_mended,
             "replies_kept_before": told.n_before, "replies_new": told.n_after - told.n_before, "spent": spent,
-            "failures": list(found.failures), "limit_reached": not told.is_whole,
+            "failures": list(found.failures), "limit_reached": bool(purse.reached),
         })  # fmt: skip
         return
     money = "" if purse.money is None else f", {float(purse.money):.4g} in money"
@@ -376,6 +387,15 @@ def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
     if len(found.failures) > _SHOWN_FAILURES:
         print(f"prism: and {len(found.failures) - _SHOWN_FAILURES} more calls without a usable reply", file=sys.stderr)
     if found.n_open and told.out is not None:
-        why = "" if told.is_whole else "a limit was reached: "
+        limit = f"--max-{purse.reached} is reached: " if purse.reached else ""
         left = f"{count_of(found.n_open, 'item')} with calls that are not made yet"
-        print(f"prism: {why}{left}; the same command goes on", file=sys.stderr)
+        print(f"prism: {limit}{left}; {_way_on(purse, told)}", file=sys.stderr)
+
+
+def _way_on(purse: Purse, told: Told) -> str:
+    """Say how calls that are open can be made."""
+    if purse.reached:
+        return "the same command with a higher one goes on"
+    if told.has_endpoint:
+        return "the same command goes on"
+    return "write the next batch (--write-batch), or name an --endpoint"

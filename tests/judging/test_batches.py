@@ -119,3 +119,13 @@ def test_writing_a_batch_leaves_the_findings_alone(text: str | None) -> None:
         assert done.exit_code == 0, done.output
         assert not done.stdout, "there is nothing to say of findings"
     assert Path("out.jsonl").read_bytes() == before
+
+
+def test_what_is_open_behind_a_batch_is_told_with_the_way_on() -> None:
+    judge("--model", "m", "--write-batch", "in.jsonl")
+    write_output("output.jsonl", list(answered("in.jsonl"))[:2])
+    done = judge("--model", "m", "--read-batch", "output.jsonl")
+    assert done.exit_code == 4
+    told = "1 item with calls that are not made yet; write the next batch (--write-batch), or name an --endpoint"
+    assert told in done.stderr
+    assert "the same command" not in done.stderr

@@ -373,7 +373,8 @@ def test_a_limit_on_calls_ends_the_run_and_the_same_command_with_more_goes_on() 
         assert done.exit_code == 4
         assert len(own.asked) == 7
         assert len(rows()) == 7
-        assert "a limit was reached: 13 items with calls that are not made yet" in done.stderr
+        told = "--max-calls is reached: 13 items with calls that are not made yet; the same command with a higher one"
+        assert told in done.stderr
         assert judge(own, "--max-calls", "7").exit_code == 4
         assert len(own.asked) == 7, "kept replies count: a run has one purse"
         assert judge(own).exit_code == 0
@@ -389,7 +390,9 @@ def test_limits_on_tokens_and_money() -> None:
         spent = sum(row["judged"]["tokens_in"] + row["judged"]["tokens_out"] for row in rows())
         assert 2000 < spent <= 4000
         money = ["--price-in", "1000", "--price-out", "1000", "--max-money"]
-        assert judge(own, *money, "6", "--at-once", "1").exit_code == 4
+        done = judge(own, *money, "6", "--at-once", "1")
+        assert done.exit_code == 4
+        assert "--max-money is reached" in done.stderr
         assert n < len(own.asked) < 20
         done = judge(own, *money, "1000", "--json")
     told = json.loads(done.stdout)

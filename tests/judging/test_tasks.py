@@ -118,6 +118,8 @@ def test_what_a_template_cannot_say_is_told_with_its_file(file: str, text: str, 
     assert told in done.stderr
     assert not Path("out.jsonl").exists()
     assert bool(own.asked) == (file != "prompt.jinja")
+    told_on = "kept in out.jsonl.replies.jsonl; mend findings.jinja, and the same command makes findings of them"
+    assert (told_on in done.stderr) == bool(own.asked)
 
 
 def test_findings_that_a_protocol_does_not_read_are_told() -> None:

@@ -49,7 +49,9 @@ def _fitting(schema: Mapping[str, Any], seed: str, root: Mapping[str, Any]) -> A
         n = max(schema.get("minItems", 0), chance % 2)
         return [_fitting(schema.get("items", {}), f"{seed}/{place}", root) for place in range(n)]
     if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
+        least = schema.get("minimum", 1)
+        spread = int(schema.get("maximum", least) - least) if kind == "integer" else 0  # marks, of which any will do
+        return least + (chance % (spread + 1) if spread > 0 else 0)
     return {"boolean": chance % 2 == 0, "null": None}.get(kind, f"imitated {seed.rpartition('/')[2][:20]}")
 
 

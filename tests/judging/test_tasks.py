@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
+from prism.judging.conversations import ASKED_FOR
+from prism.judging.imitation import imitated_reply
 from prism.judging.tasks import load_task
 from tests.support.imitation import imitating, prompt_of
 
@@ -187,3 +189,20 @@ def test_shipped_tasks_are_listed() -> None:
     done = CliRunner().invoke(app, ["judge", "--list"])
     assert done.exit_code == 0
     assert "engtrace-tribunal" in done.stdout
+
+
+def test_the_imitation_gives_marks_over_their_whole_range() -> None:
+    schema = {
+        "type": "object",
+        "required": ["mark", "share", "count"],
+        "properties": {
+            "mark": {"type": "integer", "minimum": 1, "maximum": 5},
+            "share": {"type": "number", "minimum": 0, "maximum": 1},
+            "count": {"type": "integer", "minimum": 3},
+        },
+    }
+    said = [json.loads(imitated_reply(f"{n}{ASKED_FOR}{json.dumps(schema)}")) for n in range(60)]
+    assert {each["mark"] for each in said} == {1, 2, 3, 4, 5}
+    assert {each["share"] for each in said} == {0}
+    assert {each["count"] for each in said} == {3}
+    assert said[0] == json.loads(imitated_reply(f"0{ASKED_FOR}{json.dumps(schema)}"))

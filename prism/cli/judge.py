@@ -119,7 +119,7 @@ def judge(
     as_json: AsJson = False,
 ) -> None:
     """Ask a judge model what no rule decides, and write findings that `prism protocol`, `agree` and `report` read."""
-    from prism.judging.imitation import IMITATION
+    from prism.judging.imitation import IMITATION, rehearse
     from prism.judging.items import Source, read_items
     from prism.judging.limits import Limits, Prices, Purse
     from prism.judging.replies import ReplyFile
@@ -151,6 +151,7 @@ def judge(
         )  # fmt: skip
         items = read_items(loaded, source)
         if out is None or dry_run:
+            rehearse(loaded, judges[0], items[0])
             _show_first(Board(loaded, judges, items, ReplyFile(Path(os.devnull))))
             return
         kept_in = replies or out.with_name(f"{out.name}.replies.jsonl")
@@ -158,6 +159,7 @@ def judge(
         refuse_existing(_written_first(out, kept_in, write_batch), force=force)
         board = Board(loaded, judges, items, ReplyFile(kept_in))
         board.check()
+        rehearse(loaded, judges[0], items[0])
         if write_batch is None and (lost := lost_findings(out, board)):
             refuse_existing([out], force=force, holding=lost)
     except (prism.PrismError, OSError) as error:

@@ -103,14 +103,14 @@ def test_all_faults_of_a_task_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        ("prompt.jinja", "{{ record.txt }}", "polite/prompt.jinja: 'dict object' has no attribute 'txt'"),
+        ("prompt.jinja", "{{ record.txt }}", "polite/prompt.jinja: line 1: 'dict object' has no attribute 'txt'"),
         ("prompt.jinja", "{{ nothing }}", "'nothing' is undefined"),
         ("prompt.jinja", "{{ ''.__class__.__mro__ }}", "polite/prompt.jinja"),
         ("prompt.jinja", "{{ record.update({'a': 1}) }}", "polite/prompt.jinja"),
         ("prompt.jinja", "{% include '../records.jsonl' %}", "polite/prompt.jinja"),
         ("findings.jinja", "polite: {{ reply.polite }}", "a line is no JSON"),
         ("findings.jinja", "[1]", "a line is no JSON object"),
-        ("findings.jinja", "{{ {'a': reply.rude} | tojson }}", "polite/findings.jinja"),
+        ("findings.jinja", "{{ {'a': 1 / 0} | tojson }}", "polite/findings.jinja: line 1: division by zero"),
     ],
 )
 def test_what_a_template_cannot_say_is_told_with_its_file(file: str, text: str, told: str) -> None:
@@ -206,3 +206,68 @@ def test_the_imitation_gives_marks_over_their_whole_range() -> None:
     assert {each["share"] for each in said} == {0}
     assert {each["count"] for each in said} == {3}
     assert said[0] == json.loads(imitated_reply(f"0{ASKED_FOR}{json.dumps(schema)}"))
+
+
+LAWS = {
+    "reply__schema__json": json.dumps({
+        "type": "object", "required": ["laws"], "additionalProperties": False,
+        "properties": {"laws": {"type": "array", "items": {
+            "type": "object", "required": ["law"], "properties": {"law": {"type": "string"}}}}},
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ {'a': reply.lwas} | tojson }}", "polite/findings.jinja: line 1: 'dict object' has no attribute 'lwas'"),
+        ("{# one #}\n{% for each in reply.laws %}\n{{ each.name }}\n{% endfor %}", "line 3: 'dict object' has no"),
+        ("{{ {'a': problem_id} | tojson }}", "line 1: 'problem_id' is undefined"),
+        ("{{ {'a': replies.other.laws} | tojson }}", "no attribute 'other'"),
+        ("{% include 'more.jinja' %}", "polite/more.jinja: line 2: 'wrong' is undefined"),
+    ],
+)
+@pytest.mark.parametrize("door", ["--dry-run", "--force"])
+def test_a_wrong_name_in_findings_is_told_before_anything_is_asked(text: str, told: str, door: str) -> None:
+    folder = write_task(findings__jinja=text, **LAWS)
+    (folder / "more.jinja").write_text("\n{{ wrong }}")
+    done, own = judge(door)
+    assert done.exit_code == 3
+    assert told in done.stderr
+    assert not own.asked
+    assert not done.stdout
+
+
+def test_a_wrong_name_in_the_prompt_of_a_later_call_is_told_before_anything_is_asked() -> None:
+    write_task(
+        task__toml='input = "records"\n[[call]]\nname = "a"\n[[call]]\nname = "b"\nneeds = ["a"]\nprompt = "b.jinja"',
+        b__jinja="{{ replies.a.polit }}",
+        findings__jinja="{}",
+    )
+    done, own = judge()
+    assert done.exit_code == 3
+    assert "polite/b.jinja: line 1: 'dict object' has no attribute 'polit'" in done.stderr
+    assert not own.asked
+
+
+def test_a_schema_that_the_imitation_does_not_know_is_told() -> None:
+    write_task(reply__schema__json='{"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}')
+    done = CliRunner().invoke(app, ["judge", "polite", "records.jsonl", "--endpoint", "imitation", "-o", "out.jsonl"])
+    assert done.exit_code == 3, done.output
+    assert "knows only a part of JSON Schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "findings"),
+    [
+        ('"properties": {"laws": {"type": "array"}}', "{{ {'a': 1 / (reply.laws | length)} | tojson }}"),
+        ('"properties": {"laws": {"$ref": "#/definitions/laws"}}, "definitions": {"laws": {}}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": {"$ref": "#"}}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": true}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": {"type": "string", "pattern": "^[a-d]$"}}', "{{ {'a': reply.laws} | tojson }}"),
+    ],
+)
+def test_what_only_an_imitation_cannot_say_is_no_fault(schema: str, findings: str) -> None:
+    write_task(reply__schema__json=f'{{"type": "object", "required": ["laws"], {schema}}}', findings__jinja=findings)
+    done, _ = judge("--dry-run")
+    assert done.exit_code == 0, done.output

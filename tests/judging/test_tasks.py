@@ -83,6 +83,16 @@ def test_a_folder_is_a_task() -> None:
         ("reply.schema.json", '{"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}', "leads to nothing"),
         ("reply.schema.json", '{"type": "object", "allOf": [{"$ref": "http://127.0.0.1:9/a"}]}', "leads to nothing"),
         ("task.toml", '[[call]]\nname = "a"\nneeds = [["b"], 3]', "is no earlier call"),
+        (
+            "reply.schema.json",
+            '{"type": "object", "required": ["a", "why"], "additionalProperties": false, "properties": {"a": {}}}',
+            'requires "why", which is not among its properties, and allows no others: nothing fits',
+        ),
+        (
+            "reply.schema.json",
+            '{"type": "object", "properties": {"a": {"items": {"required": ["b"], "additionalProperties": false}}}}',
+            'requires "b"',
+        ),
     ],
 )
 def test_a_fault_of_a_task_is_told_before_anything_is_asked(file: str, text: str, told: str) -> None:
@@ -91,6 +101,17 @@ def test_a_fault_of_a_task_is_told_before_anything_is_asked(file: str, text: str
     assert done.exit_code == 3
     assert told in done.stderr
     assert not own.asked
+
+
+def test_a_required_entry_that_a_schema_allows_otherwise_is_no_fault() -> None:
+    schemas = (
+        '{"type": "object", "required": ["polite"]}',
+        '{"type": "object", "required": ["p1"], "patternProperties": {"^p": {}}, "additionalProperties": false}',
+        '{"type": "object", "properties": {"required": {"enum": [1]}, "additionalProperties": {}}}',
+    )
+    for schema in schemas:
+        write_task(reply__schema__json=schema)
+        assert load_task("polite").calls
 
 
 def test_all_faults_of_a_task_are_told_at_once() -> None:

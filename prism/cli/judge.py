@@ -270,7 +270,8 @@ def _show_first(board: Board) -> None:
         n += 1
     content = first.body["messages"][0]["content"]
     print(content if isinstance(content, str) else content[-1]["text"])
-    about = f"{count_of(len(board.conversations), 'item')}, {count_of(n, 'call')} to begin with"
+    judges = f" and {len(board.judges)} judges" if len(board.judges) > 1 else ""
+    about = f"{count_of(board.n_items, 'item')}{judges}, {count_of(n, 'call')} to begin with"
     print(f"prism: {board.task.name}: {about}; the first, shown here, is about {first.place}", file=sys.stderr)
 
 
@@ -370,15 +371,17 @@ def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
     }  # fmt: skip
     if as_json:
         print_json({
-            "items": found.n_items, "findings": len(found.rows), "open": found.n_open, "mended": found.n_mended,
+            "items": found.n_items, "judges": found.n_judges, "findings": len(found.rows), "open": found.n_open,
+            "mended": found.n_mended,
             "replies_kept_before": told.n_before, "replies_new": told.n_after - told.n_before, "spent": spent,
             "failures": list(found.failures), "limit_reached": bool(purse.reached),
         })  # fmt: skip
         return
     money = "" if purse.money is None else f", {float(purse.money):.4g} in money"
     if told.out is not None:
+        judges = f" by {found.n_judges} judges" if found.n_judges > 1 else ""
         print(
-            f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}; "
+            f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}{judges}; "
             f"{count_of(told.n_after - told.n_before, 'call')} now, {told.n_before} kept before; "
             f"{purse.tokens_in} tokens in, {purse.tokens_out} out{money}"
         )

@@ -24,8 +24,8 @@ class Results:
     Attributes:
         rows: in the order of the input, those of one judge behind those of another for each item.
         failures: `place, call: why` of each call that has no reply which can be used.
-        n_items: items, once for each judge.
-        n_open: items of which a call has not been made.
+        n_items, n_judges: of the run; each judge is asked about each item.
+        n_open: items of which a call of some judge has not been made.
         n_mended: calls whose reply was read only after repair.
         n_calls: replies that findings were made from.
     """
@@ -33,6 +33,7 @@ class Results:
     rows: tuple[dict[str, Any], ...]
     failures: tuple[str, ...]
     n_items: int
+    n_judges: int
     n_open: int
     n_mended: int
     n_calls: int
@@ -46,17 +47,20 @@ def collect(board: Board) -> Results:
     """
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
-    n_open = n_mended = 0
+    n_mended = 0
+    is_open: set[int] = set()
     used: set[str] = set()
     for one in board.conversations:
         if one.end is None:
-            n_open += 1
+            is_open.add(id(one.item))
             continue
         rows += findings_of(board.task, one.judge, one.item, one.end)
         failures += [f"{one.item.place}, {failure}" for failure in one.end.failures]
         n_mended += len(one.end.remarks)
         used |= one.end.used.keys()
-    return Results(tuple(rows), tuple(failures), len(board.conversations), n_open, n_mended, len(used))
+    return Results(
+        tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used)
+    )  # fmt: skip
 
 
 def lost_findings(out: Path, board: Board) -> str:

@@ -46,7 +46,7 @@ class Board:
     """What is open of a run.
 
     Attributes:
-        judges: those who are asked about each item.
+        judges, n_items: who are asked, and about how many items, each of them about each.
         kept: the file of replies.
         refused: why a request will have no reply, by digest.
         left: requests that nobody has answered, in order of the input.
@@ -54,7 +54,7 @@ class Board:
 
     def __init__(self, task: Task, judges: Sequence[Judge], items: Sequence[Item], kept: ReplyFile) -> None:
         """Set up the conversations; none is looked at yet."""
-        self.task, self.judges, self.kept = task, judges, kept
+        self.task, self.judges, self.n_items, self.kept = task, judges, len(items), kept
         self.conversations = [Conversation(item, judge) for item in items for judge in judges]
         self.refused: dict[str, str] = {}
         self.left: dict[str, Ask] = {}

@@ -129,3 +129,15 @@ def test_what_is_open_behind_a_batch_is_told_with_the_way_on() -> None:
     told = "1 item with calls that are not made yet; write the next batch (--write-batch), or name an --endpoint"
     assert told in done.stderr
     assert "the same command" not in done.stderr
+
+
+def test_models_share_a_batch_file_or_have_one_each() -> None:
+    judge("--model", "m,n", "--write-batch", "both.jsonl")
+    models = [json.loads(line)["body"]["model"] for line in Path("both.jsonl").read_text().splitlines()]
+    assert models == ["m", "n"] * 3
+    for model in "mn":
+        judge("--model", model, "--write-batch", f"{model}.jsonl")
+        write_output(f"{model}_out.jsonl", answered(f"{model}.jsonl"))
+    assert judge("--model", "m,n", "--read-batch", "m_out.jsonl").exit_code == 4
+    assert judge("--model", "m,n", "--read-batch", "n_out.jsonl").exit_code == 0
+    assert [json.loads(line)["judge"] for line in Path("out.jsonl").read_text().splitlines()] == ["m", "n"] * 3

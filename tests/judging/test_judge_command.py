@@ -125,6 +125,7 @@ def test_models_and_samples_are_judges_of_their_own() -> None:
             "--samples", "2", "--seed", "5", "-o", "out.jsonl",
         ])  # fmt: skip
     assert done.exit_code == 0, done.output
+    assert "out.jsonl: 12 findings on 3 items by 4 judges; 12 calls now" in done.stdout
     assert [row["judge"] for row in rows()[:4]] == ["m", "m#2", "n", "n#2"]
     assert [row["judged"]["seed"] for row in rows()[:4]] == [5, 6, 5, 6]
     assert len(own.asked) == 4 * len(SAMPLES)
@@ -462,6 +463,8 @@ def test_the_first_prompt_is_shown_without_an_endpoint() -> None:
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("You are an experienced engineer")
     assert "3 items, 33 calls to begin with" in done.stderr
+    done = CliRunner().invoke(app, ["judge", "outcome", "free_fall", "rollouts.jsonl", "--model", "m,n", "--dry-run"])
+    assert "3 items and 2 judges, 6 calls to begin with" in done.stderr
     assert not list(Path().glob("*.replies*"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import sys
@@ -120,11 +119,11 @@ def judge(
     as_json: AsJson = False,
 ) -> None:
     """Ask a judge model what no rule decides, and write findings that `prism protocol`, `agree` and `report` read."""
-    from prism.judging.imitation import IMITATION
+    from prism.judging.imitation import IMITATION, rehearse
     from prism.judging.items import Source, read_items
     from prism.judging.limits import Limits, Prices, Purse
     from prism.judging.replies import ReplyFile
-    from prism.judging.results import collect, write_findings
+    from prism.judging.results import lost_findings, write_findings
     from prism.judging.running import Board, Manners
     from prism.judging.tasks import load_task
 
@@ -152,14 +151,17 @@ def judge(
         )  # fmt: skip
         items = read_items(loaded, source)
         if out is None or dry_run:
+            rehearse(loaded, judges[0], items[0])
             _show_first(Board(loaded, judges, items, ReplyFile(Path(os.devnull))))
             return
         kept_in = replies or out.with_name(f"{out.name}.replies.jsonl")
-        _prepare(out, kept_in, loaded.name, force=force)
-        if write_batch is not None:
-            refuse_existing([write_batch], force=force)
+        _prepare(out, kept_in)
+        refuse_existing(_written_first(out, kept_in, write_batch), force=force)
         board = Board(loaded, judges, items, ReplyFile(kept_in))
         board.check()
+        rehearse(loaded, judges[0], items[0])
+        if write_batch is None and (lost := lost_findings(out, board)):
+            refuse_existing([out], force=force, holding=lost)
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
     n_before = len(board.kept.replies)
@@ -168,14 +170,13 @@ def judge(
             _take(board, read_batch)
             board = Board(loaded, judges, items, board.kept) if endpoint and not write_batch else board
         purse.add(board.kept.replies.values())
-        is_whole = True
         if endpoint and not write_batch:
             asked = Asked(endpoint, _key(key_env), timeout, Manners(at_once, tries))
-            is_whole = _ask(board, purse, asked)
+            _ask(board, purse, asked)
         if write_batch is not None:
             _write_batch(board, write_batch)
-        found = collect(board)
-        if found.rows or out.exists():
+        found = _collected(board, n_before)
+        if write_batch is None and (found.rows or out.exists()):
             write_findings(out, found.rows)
     except (prism.PrismError, OSError) as error:
         fail(f"{in_words(error)}\n{_kept_note(board, n_before)}")
@@ -184,9 +185,8 @@ def judge(
         raise typer.Exit(STOPPED) from None
     finally:
         board.kept.close()
-    if write_batch and not (found.rows or as_json):
-        return
-    _tell(found, purse, Told(out, n_before, len(board.kept.replies), is_whole), as_json=as_json)
+    written = None if write_batch else out
+    _tell(found, purse, Told(written, n_before, len(board.kept.replies), has_endpoint=bool(endpoint)), as_json=as_json)
     if not found.rows and not write_batch:
         raise typer.Exit(NOTHING_GRADED)
     if (found.n_open and not write_batch) or len(found.failures) > max_failures:
@@ -203,27 +203,19 @@ class Asked:
     manners: Manners
 
 
-def _prepare(out: Path, kept_in: Path, task: str, *, force: bool) -> None:
-    """Exit with code 3 if findings cannot be written: no folder, another ending, a file that this run has not made."""
+def _prepare(out: Path, kept_in: Path) -> None:
+    """Exit with code 3 if findings cannot be written: another ending, no folder."""
     if out.suffix not in (".jsonl", ".ndjson"):
         fail(f"{out}: findings are lines of JSON; name a file that ends in .jsonl")
     require_folder(out)
     require_folder(kept_in)
-    refuse_existing([] if kept_in.exists() and _is_of(out, task) else [out], force=force)
 
 
-def _is_of(out: Path, task: str) -> bool:
-    """Return True if a file holds findings of a task, or nothing."""
-    if not out.exists():
-        return True
-    with out.open(encoding="utf-8", errors="replace") as file:
-        first = file.readline()
-    try:
-        row = json.loads(first or "{}")
-        made = row.get("judged") or (row.get("metadata") or {}).get("judged") or {}
-        return not row or made.get("task") == task
-    except (ValueError, AttributeError):
-        return False
+def _written_first(out: Path, kept_in: Path, write_batch: Path | None) -> list[Path]:
+    """Return the files that a run writes and no earlier one has: a batch, or findings without the replies to them."""
+    if write_batch is not None:
+        return [write_batch]
+    return [] if kept_in.exists() else [out]
 
 
 def _key(variable: str) -> str:
@@ -278,7 +270,8 @@ def _show_first(board: Board) -> None:
         n += 1
     content = first.body["messages"][0]["content"]
     print(content if isinstance(content, str) else content[-1]["text"])
-    about = f"{count_of(len(board.conversations), 'item')}, {count_of(n, 'call')} to begin with"
+    judges = f" and {len(board.judges)} judges" if len(board.judges) > 1 else ""
+    about = f"{count_of(board.n_items, 'item')}{judges}, {count_of(n, 'call')} to begin with"
     print(f"prism: {board.task.name}: {about}; the first, shown here, is about {first.place}", file=sys.stderr)
 
 
@@ -311,12 +304,12 @@ def _write_batch(board: Board, path: Path) -> None:
     print(f"prism: {path}: {count_of(len(lines), 'call')} to be made", file=sys.stderr)
 
 
-def _ask(board: Board, purse: Purse, asked: Asked) -> bool:
-    """Ask the endpoint what is open, with a progress bar; return False if a limit was reached before."""
+def _ask(board: Board, purse: Purse, asked: Asked) -> None:
+    """Ask the endpoint what is open, with a progress bar."""
     from prism.judging.running import ask_all
 
     with progress_bar(len(board.conversations) * len(board.task.calls), "asking") as advance:
-        return asyncio.run(ask_all(board, _opened(asked), purse, asked.manners, lambda: advance(1)))
+        asyncio.run(ask_all(board, _opened(asked), purse, asked.manners, lambda: advance(1)))
 
 
 def _opened(asked: Asked) -> Answers:
@@ -334,12 +327,24 @@ def _opened(asked: Asked) -> Answers:
     return endpoint
 
 
-def _kept_note(board: Board, n_before: int) -> str:
-    """Say how many replies are kept, and that the same command goes on."""
+def _collected(board: Board, n_before: int) -> Results:
+    """Return the findings of a run; exits with code 3, and says what is to be mended, if their template makes none."""
+    from prism.judging.results import collect
+    from prism.judging.tasks import FINDINGS_FILE
+
+    try:
+        return collect(board)
+    except prism.PrismError as error:
+        way_on = f"mend {FINDINGS_FILE}, and the same command makes findings of them"
+        fail(f"{in_words(error)}\n{_kept_note(board, n_before, way_on)}")
+
+
+def _kept_note(board: Board, n_before: int, way_on: str = "the same command goes on from there") -> str:
+    """Say how many replies are kept, and how to go on."""
     n = len(board.kept.replies)
     new = f", {n - n_before} of them new" if n_before else ""
     are = "1 reply is" if n == 1 else f"{n} replies are"
-    return f"{are} kept in {board.kept.path}{new}; the same command goes on from there"
+    return f"{are} kept in {board.kept.path}{new}; {way_on}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,14 +352,15 @@ class Told:
     """What is told of a run besides its findings.
 
     Attributes:
+        out: the file that they were written to; None where a batch was written instead.
         n_before, n_after: replies that were kept before it, and are now.
-        is_whole: no limit ended it.
+        has_endpoint: one was named to ask.
     """
 
-    out: Path
+    out: Path | None
     n_before: int
     n_after: int
-    is_whole: bool
+    has_endpoint: bool
 
 
 def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
@@ -365,24 +371,36 @@ def _tell(found: Results, purse: Purse, told: Told, *, as_json: bool) -> None:
     }  # fmt: skip
     if as_json:
         print_json({
-            "items": found.n_items, "findings": len(found.rows), "open": found.n_open, "mended": found.n_mended,
+            "items": found.n_items, "judges": found.n_judges, "findings": len(found.rows), "open": found.n_open,
+            "mended": found.n_mended,
             "replies_kept_before": told.n_before, "replies_new": told.n_after - told.n_before, "spent": spent,
-            "failures": list(found.failures), "limit_reached": not told.is_whole,
+            "failures": list(found.failures), "limit_reached": bool(purse.reached),
         })  # fmt: skip
         return
     money = "" if purse.money is None else f", {float(purse.money):.4g} in money"
-    print(
-        f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}; "
-        f"{count_of(told.n_after - told.n_before, 'call')} now, {told.n_before} kept before; "
-        f"{purse.tokens_in} tokens in, {purse.tokens_out} out{money}"
-    )
+    if told.out is not None:
+        judges = f" by {found.n_judges} judges" if found.n_judges > 1 else ""
+        print(
+            f"{told.out}: {count_of(len(found.rows), 'finding')} on {count_of(found.n_items, 'item')}{judges}; "
+            f"{count_of(told.n_after - told.n_before, 'call')} now, {told.n_before} kept before; "
+            f"{purse.tokens_in} tokens in, {purse.tokens_out} out{money}"
+        )
     if found.n_mended:
         print(f"prism: read after repair: {found.n_mended} of the replies; `judged` says which", file=sys.stderr)
     for failure in found.failures[:_SHOWN_FAILURES]:
         print(f"prism: {failure}", file=sys.stderr)
     if len(found.failures) > _SHOWN_FAILURES:
         print(f"prism: and {len(found.failures) - _SHOWN_FAILURES} more calls without a usable reply", file=sys.stderr)
-    if found.n_open:
-        why = "" if told.is_whole else "a limit was reached: "
+    if found.n_open and told.out is not None:
+        limit = f"--max-{purse.reached} is reached: " if purse.reached else ""
         left = f"{count_of(found.n_open, 'item')} with calls that are not made yet"
-        print(f"prism: {why}{left}; the same command goes on", file=sys.stderr)
+        print(f"prism: {limit}{left}; {_way_on(purse, told)}", file=sys.stderr)
+
+
+def _way_on(purse: Purse, told: Told) -> str:
+    """Say how calls that are open can be made."""
+    if purse.reached:
+        return "the same command with a higher one goes on"
+    if told.has_endpoint:
+        return "the same command goes on"
+    return "write the next batch (--write-batch), or name an --endpoint"

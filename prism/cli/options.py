@@ -244,11 +244,16 @@ ManyProblems = Annotated[
 ]
 
 
-def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
-    """Exit with code 3 if one of the files that are to be written is there, unless `force` says to write over it."""
+def refuse_existing(paths: Iterable[Path], *, force: bool, holding: str = "") -> None:
+    """Exit with code 3 if one of the files that are to be written is there, unless `force` says to write over it.
+
+    Args:
+        holding: what is in it and would be lost, where that is known.
+    """
     for path in paths:
         if path.exists() and not force:
-            fail(f"{path}: is there already; --force writes over it, or name another")
+            what = f", with {holding}" if holding else ""
+            fail(f"{path}: is there already{what}; --force writes over it, or name another")
 
 
 def make_folder(folder: Path) -> None:

@@ -13,11 +13,16 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from prism.judging.conversations import ASKED_FOR
-from prism.judging.endpoint import Answered
+from prism.errors import PrismError
+from prism.judging.conversations import ASKED_FOR, Item, Judge, look
+from prism.judging.endpoint import Answered, Failure, Kind
+from prism.judging.findings import findings_of
+from prism.judging.rendering import UnknownName
 from prism.judging.replies import Reply
+from prism.judging.tasks import Task
 
 IMITATION = "imitation"  # in place of an address, and the name of its model
+_REHEARSALS = 8  # imitated replies to each prompt: lists with and without entries, and most words of an enumeration
 _ENTRIES = 9  # of an object whose keys are open: numbers from 1 on
 
 
@@ -27,11 +32,17 @@ def imitated_reply(prompt: str, judge: str = "") -> str:
     Args:
         judge: another one may say something else.
 
+    Errors:
+        PrismError: the schema says what no imitation is made of.
+
     >>> imitated_reply('Why?' + ASKED_FOR + '{"type": "object", "required": ["a"], "properties": {"a": {"enum": [1]}}}')
     '{"a": 1}'
     """
     schema = json.loads(prompt.rpartition(ASKED_FOR)[2])
-    return json.dumps(_fitting(schema, f"{judge}/{prompt}", schema), ensure_ascii=False)
+    try:
+        return json.dumps(_fitting(schema, f"{judge}/{prompt}", schema), ensure_ascii=False)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise PrismError("the imitation knows only a part of JSON Schema, and can make no reply to this one") from error
 
 
 def _fitting(schema: Mapping[str, Any], seed: str, root: Mapping[str, Any]) -> Any:
@@ -49,7 +60,9 @@ def _fitting(schema: Mapping[str, Any], seed: str, root: Mapping[str, Any]) -> A
         n = max(schema.get("minItems", 0), chance % 2)
         return [_fitting(schema.get("items", {}), f"{seed}/{place}", root) for place in range(n)]
     if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
+        least = schema.get("minimum", 1)
+        spread = int(schema.get("maximum", least) - least) if kind == "integer" else 0  # marks, of which any will do
+        return least + (chance % (spread + 1) if spread > 0 else 0)
     return {"boolean": chance % 2 == 0, "null": None}.get(kind, f"imitated {seed.rpartition('/')[2][:20]}")
 
 
@@ -75,8 +88,39 @@ class ImitatedEndpoint:
     ) -> None:
         """Do nothing: there is no connection."""
 
-    async def ask(self, body: Mapping[str, Any]) -> Answered:
+    async def ask(self, body: Mapping[str, Any]) -> Answered | Failure:
         """Answer a request."""
-        content = body["messages"][0]["content"]
-        prompt = content if isinstance(content, str) else content[-1]["text"]
-        return Answered(Reply(imitated_reply(prompt, f"{body['model']}, {body.get('seed')}")))
+        try:
+            return Answered(_answer(body, f"{body['model']}, {body.get('seed')}"))
+        except PrismError as error:
+            return Failure(Kind.END, str(error))
+
+
+def _answer(body: Mapping[str, Any], judge: str) -> Reply:
+    """Return the reply to a request."""
+    content = body["messages"][0]["content"]
+    return Reply(imitated_reply(content if isinstance(content, str) else content[-1]["text"], judge))
+
+
+def rehearse(task: Task, judge: Judge, item: Item) -> None:
+    """Try the templates of a task on imitated replies about an item, so that a wrong name is told before any call.
+
+    What else goes wrong may be the imitation's own fault, and is not told.
+
+    Errors:
+        UnknownName: templates that name what neither the item nor a reply that fits its schema has, one a line.
+    """
+    faults: dict[str, None] = {}
+    for number in range(_REHEARSALS):
+        kept: dict[str, Reply] = {}
+        try:
+            while (found := look(task, judge, item, kept)).asks:
+                kept |= {ask.digest: _answer(ask.body, str(number)) for ask in found.asks}
+            findings_of(task, judge, item, found)
+        except UnknownName as error:
+            faults[str(error)] = None
+        except PrismError:
+            continue
+    if faults:
+        told = "tried with replies made from the schema; nothing was asked"
+        raise UnknownName("\n".join([*faults, f"({told})"]))

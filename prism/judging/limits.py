@@ -56,6 +56,7 @@ class Purse:
     Attributes:
         calls, tokens_in, tokens_out: of replies, and of calls that may have been answered.
         seconds: of the replies, added up.
+        reached: the limit that a request would have gone past: `calls`, `tokens` or `money`; empty before.
     """
 
     limits: Limits
@@ -64,6 +65,7 @@ class Purse:
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
+    reached: str = ""
 
     def add(self, replies: Iterable[Reply]) -> None:
         """Count replies."""
@@ -83,10 +85,12 @@ class Purse:
         wanted = Reservation(len(json_line(body["messages"])) // BYTES_A_TOKEN, _most_of_reply(body))
         tokens = self.tokens_in + self.tokens_out + wanted.tokens_in + wanted.tokens_out
         money = self.prices.cost(self.tokens_in + wanted.tokens_in, self.tokens_out + wanted.tokens_out)
-        for spent, limit in (
-            (self.calls + 1, self.limits.calls), (tokens, self.limits.tokens), (money, self.limits.money),
+        for name, spent, limit in (
+            ("calls", self.calls + 1, self.limits.calls), ("tokens", tokens, self.limits.tokens),
+            ("money", money, self.limits.money),
         ):  # fmt: skip
             if limit is not None and spent is not None and spent > limit:
+                self.reached = name
                 return None
         self._move(wanted, 1)
         return wanted

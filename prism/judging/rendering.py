@@ -7,11 +7,12 @@ any in them (`fenced`), so that none can close it and speak to the judge as the 
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, UndefinedError
 from jinja2.environment import TemplateExpression
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -35,8 +36,29 @@ def fenced(text: object) -> str:
 
 
 def _as_json(value: Any) -> str:
-    """Return a value as JSON, keys sorted, as it stands in a findings file."""
-    return json_line(value).decode("utf-8")
+    """Return a value as JSON, keys sorted, as it stands in a findings file.
+
+    Errors:
+        UndefinedError: it holds what a name that is not there stands for.
+    """
+    try:
+        return json_line(value).decode("utf-8")
+    except TypeError:
+        _require_defined(value)
+        raise
+
+
+def _require_defined(value: Any) -> None:
+    """Raise Jinja's UndefinedError, which has the name, if a value holds what is not there."""
+    if isinstance(value, StrictUndefined):
+        str(value)
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            _require_defined(each)
+
+
+class UnknownName(PrismError):
+    """Raised where a template names what is not there."""
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -86,6 +108,7 @@ class Templates:
         """Return whether an expression holds of values; an empty one always does.
 
         Errors:
+            UnknownName: it names what is not there.
             PrismError: it cannot be worked out.
         """
         if not condition:
@@ -93,15 +116,28 @@ class Templates:
         try:
             return bool(self._conditions[condition](**values))
         except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
-            raise PrismError(f"{self.folder.name}, when {condition!r}: {error}") from error
+            raise _kind(error)(f"{self.folder.name}, when {condition!r}: {error}") from error
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Return a template filled with values, without blank space around it.
 
         Errors:
-            PrismError: it names what is not there, or works out what cannot be.
+            UnknownName: it names what is not there.
+            PrismError: it works out what cannot be.
         """
         try:
             return self._environment.get_template(name).render(values).strip()
         except (TemplateError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
-            raise PrismError(f"{self.folder.name}/{name}: {error}") from error
+            raise _kind(error)(f"{self._place(error, name)}: {error}") from error
+
+    def _place(self, error: Exception, name: str) -> str:
+        """Return the file and line of a template that an error comes from, which may be one that `name` includes."""
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.endswith(".jinja")]
+        if not frames:
+            return f"{self.folder.name}/{name}"
+        return f"{self.folder.name}/{Path(frames[-1].filename).name}: line {frames[-1].lineno}"
+
+
+def _kind(error: Exception) -> type[PrismError]:
+    """Return what an error of Jinja's is told as."""
+    return UnknownName if isinstance(error, UndefinedError) else PrismError

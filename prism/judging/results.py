@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from prism.errors import PrismError
 from prism.grading.row import json_line
-from prism.inputs import why_failed
+from prism.inputs import parse_json, shown, why_failed
 from prism.judging.findings import findings_of
 from prism.judging.running import Board
+from prism.protocols.entry_files import JUDGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,8 @@ class Results:
     Attributes:
         rows: in the order of the input, those of one judge behind those of another for each item.
         failures: `place, call: why` of each call that has no reply which can be used.
-        n_items: items, once for each judge.
-        n_open: items of which a call has not been made.
+        n_items, n_judges: of the run; each judge is asked about each item.
+        n_open: items of which a call of some judge has not been made.
         n_mended: calls whose reply was read only after repair.
         n_calls: replies that findings were made from.
     """
@@ -31,6 +33,7 @@ class Results:
     rows: tuple[dict[str, Any], ...]
     failures: tuple[str, ...]
     n_items: int
+    n_judges: int
     n_open: int
     n_mended: int
     n_calls: int
@@ -44,17 +47,55 @@ def collect(board: Board) -> Results:
     """
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
-    n_open = n_mended = 0
+    n_mended = 0
+    is_open: set[int] = set()
     used: set[str] = set()
     for one in board.conversations:
         if one.end is None:
-            n_open += 1
+            is_open.add(id(one.item))
             continue
         rows += findings_of(board.task, one.judge, one.item, one.end)
         failures += [f"{one.item.place}, {failure}" for failure in one.end.failures]
         n_mended += len(one.end.remarks)
         used |= one.end.used.keys()
-    return Results(tuple(rows), tuple(failures), len(board.conversations), n_open, n_mended, len(used))
+    return Results(
+        tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used)
+    )  # fmt: skip
+
+
+def lost_findings(out: Path, board: Board) -> str:
+    """Return what a findings file holds that a run, which was checked, would not write again; empty if there is none.
+
+    Findings of a task that has changed are made again where nothing is to be asked: then only their template is new.
+
+    Errors:
+        OSError: the file cannot be read.
+    """
+    asked = [(each.model, each.sample, each.temperature, each.own_seed) for each in board.judges]
+    with out.open(encoding="utf-8", errors="replace") if out.exists() else nullcontext(()) as lines:
+        for line in filter(str.strip, lines):
+            made = _made_by(line)
+            if made is None:
+                return "lines that are no findings of `prism judge`"
+            if made.get("task") != board.task.name:
+                return f"findings of another task ({shown(made.get('task'))})"
+            if (made.get("model"), made.get("sample"), made.get("temperature"), made.get("seed")) not in asked:
+                return f"findings of another judge or other settings ({shown(made.get('model'))})"
+            if board.is_open and made.get("task_sha256") != board.task.sha256:
+                return "findings of another prompt, schema or template of this task"
+    return ""
+
+
+def _made_by(line: str) -> Mapping[str, Any] | None:
+    """Return what a finding says of what made it; None for a line that is no finding."""
+    try:
+        row = parse_json(line)
+    except PrismError:
+        return None
+    for holder in (row, row.get("metadata") if isinstance(row, Mapping) else None):
+        if isinstance(holder, Mapping) and isinstance(made := holder.get(JUDGED), Mapping):
+            return made
+    return None
 
 
 def write_findings(out: Path, rows: Sequence[dict[str, Any]]) -> None:

@@ -46,6 +46,7 @@ class Board:
     """What is open of a run.
 
     Attributes:
+        judges, n_items: who are asked, and about how many items, each of them about each.
         kept: the file of replies.
         refused: why a request will have no reply, by digest.
         left: requests that nobody has answered, in order of the input.
@@ -53,7 +54,7 @@ class Board:
 
     def __init__(self, task: Task, judges: Sequence[Judge], items: Sequence[Item], kept: ReplyFile) -> None:
         """Set up the conversations; none is looked at yet."""
-        self.task, self.kept = task, kept
+        self.task, self.judges, self.n_items, self.kept = task, judges, len(items), kept
         self.conversations = [Conversation(item, judge) for item in items for judge in judges]
         self.refused: dict[str, str] = {}
         self.left: dict[str, Ask] = {}
@@ -62,6 +63,11 @@ class Board:
         self._waiting: dict[str, list[Conversation]] = {}
         self._failing: dict[str, set[int]] = {}
         self._fitted: set[str] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are not made yet."""
+        return any(one.end is None for one in self.conversations)
 
     def check(self) -> None:
         """Look at all conversations, so that an author's mistake is told before anything is asked.
@@ -186,8 +192,8 @@ class Manners:
 
 async def ask_all(
     board: Board, endpoint: Answers, purse: Purse, manners: Manners, on_done: Callable[[], object]
-) -> bool:
-    """Ask the endpoint what is open, until nothing is; return False if a limit was reached before.
+) -> None:
+    """Ask the endpoint what is open, until nothing is or a limit is reached (`Purse.reached`).
 
     Errors:
         PrismError: the endpoint refuses, no reply fits, a template cannot be filled; what came before is kept.
@@ -199,15 +205,14 @@ async def ask_all(
             group.create_task(crew.work())
     if crew.ended is not None:
         raise crew.ended
-    return not crew.is_spent
 
 
 class _Crew:
     """Those who make the calls of a run, with what they have to know of each other.
 
     Attributes:
-        is_spent: a limit was reached.
-        ended: why it makes no sense to ask on. What is on its way is waited for and kept in both cases: it is paid for.
+        ended: why it makes no sense to ask on. What is on its way is waited for and kept, as it is where a limit is
+            reached: it is paid for.
     """
 
     def __init__(
@@ -216,7 +221,6 @@ class _Crew:
         """Set up; each of the crew runs `work`."""
         self.board, self.endpoint, self.purse = board, endpoint, purse
         self.manners, self.on_done = manners, on_done
-        self.is_spent = False
         self.ended: PrismError | OSError | None = None
         self._paces: dict[str, Pace] = {}
         self._news = asyncio.Condition()
@@ -228,7 +232,7 @@ class _Crew:
     @property
     def is_over(self) -> bool:
         """Whether no further request is to go out."""
-        return self.is_spent or self.ended is not None
+        return bool(self.purse.reached) or self.ended is not None
 
     async def work(self) -> None:
         """Take requests and make them, until none is left."""
@@ -270,7 +274,6 @@ class _Crew:
             async with pace.turn():
                 reserved = None if self.is_over else self.purse.reserve(ask.body)
                 if reserved is None:
-                    self.is_spent = self.is_spent or self.ended is None
                     self.board.leave(ask)
                     return
                 found = await self.endpoint.ask(ask.body)

@@ -323,6 +323,9 @@ def schema_fault(schema: Any) -> str:
     for reference in _references(schema):
         if not _is_within(schema, reference):
             return f"{shown(reference)} leads to nothing in this file; nothing else is read"
+    if impossible := list(dict.fromkeys(_impossible(schema))):
+        named = ", ".join(map(shown, impossible))
+        return f"an object requires {named}, which is not among its properties, and allows no others: nothing fits"
     return "" if schema.get("type") == "object" else 'a reply is an object: it needs "type": "object"'
 
 
@@ -337,6 +340,17 @@ def _references(schema: Any) -> Iterator[Any]:
     elif isinstance(schema, list):
         for each in schema:
             yield from _references(each)
+
+
+def _impossible(schema: Any) -> Iterator[str]:
+    """Yield the keys that an object has to have, and may not."""
+    if isinstance(schema, Mapping):
+        required, known = schema.get("required"), schema.get("properties", {})
+        is_closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
+        if is_closed and isinstance(required, list):
+            yield from (key for key in required if key not in known)
+    for each in schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ():
+        yield from _impossible(each)
 
 
 def _is_within(schema: Any, reference: Any) -> bool:

@@ -215,11 +215,12 @@ def rating_table(
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
-        PrismError: a score that the rows lack, a scale without width or that scores do not fit, a map that names no
-            field.
+        PrismError: a score that the rows lack, a scale without width or that scores do not fit, a cut outside of it, a
+            map that names no field.
     """
     items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
     if RULES in gathered or scale is not None:
+        _require_cut(cut, scale)
         for rater, listed in gathered.items():
             if rater != RULES:
                 require_scale(rater, listed, scale)
@@ -300,6 +301,20 @@ def require_scale(rater: str, listed: Iterable[Judgement], scale: tuple[float, f
         least, most = (low + score * (high - low) for score in (min(scores), max(scores)))
         found = f"scores from {least:g} to {most:g} do not fit {low:g}:{high:g}"
         raise PrismError(f"{rater}: {found}; say --scale LOW:HIGH")
+
+
+def _require_cut(cut: float | None, scale: tuple[float, float] | None) -> None:
+    """Refuse a cut that is not on the scale on which scores are compared, which is from 0 to 1.
+
+    Errors:
+        PrismError: it lies outside.
+    """
+    if cut is None or 0 <= cut <= 1:
+        return
+    told = f"cut {cut:g}: scores are compared from 0 to 1"
+    if scale is not None and scale[0] <= cut <= scale[1]:
+        told += f"; {cut:g} of {scale[0]:g}:{scale[1]:g} is {(cut - scale[0]) / (scale[1] - scale[0]):g}"
+    raise PrismError(told)
 
 
 def holds_score_rows(path: Path) -> bool:

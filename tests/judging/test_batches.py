@@ -105,3 +105,39 @@ def test_a_batch_file_is_not_written_over() -> None:
     Path("in.jsonl").write_text("mine\n")
     assert judge("--model", "m", "--write-batch", "in.jsonl").exit_code == 3
     assert Path("in.jsonl").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("text", ["mine\n", None])
+def test_writing_a_batch_leaves_the_findings_alone(text: str | None) -> None:
+    with imitating() as own:
+        judge("--endpoint", own.url, "--model", "m")
+    if text:
+        Path("out.jsonl").write_text(text)
+    before = Path("out.jsonl").read_bytes()
+    for model in ("m", "n"):
+        done = judge("--model", model, "--write-batch", f"{model}.jsonl")
+        assert done.exit_code == 0, done.output
+        assert not done.stdout, "there is nothing to say of findings"
+    assert Path("out.jsonl").read_bytes() == before
+
+
+def test_what_is_open_behind_a_batch_is_told_with_the_way_on() -> None:
+    judge("--model", "m", "--write-batch", "in.jsonl")
+    write_output("output.jsonl", list(answered("in.jsonl"))[:2])
+    done = judge("--model", "m", "--read-batch", "output.jsonl")
+    assert done.exit_code == 4
+    told = "1 item with calls that are not made yet; write the next batch (--write-batch), or name an --endpoint"
+    assert told in done.stderr
+    assert "the same command" not in done.stderr
+
+
+def test_models_share_a_batch_file_or_have_one_each() -> None:
+    judge("--model", "m,n", "--write-batch", "both.jsonl")
+    models = [json.loads(line)["body"]["model"] for line in Path("both.jsonl").read_text().splitlines()]
+    assert models == ["m", "n"] * 3
+    for model in "mn":
+        judge("--model", model, "--write-batch", f"{model}.jsonl")
+        write_output(f"{model}_out.jsonl", answered(f"{model}.jsonl"))
+    assert judge("--model", "m,n", "--read-batch", "m_out.jsonl").exit_code == 4
+    assert judge("--model", "m,n", "--read-batch", "n_out.jsonl").exit_code == 0
+    assert [json.loads(line)["judge"] for line in Path("out.jsonl").read_text().splitlines()] == ["m", "n"] * 3

@@ -94,7 +94,7 @@ def test_the_same_command_again_asks_nothing_and_writes_the_same() -> None:
 def test_other_settings_are_other_questions() -> None:
     with imitating() as own:
         for more in ([], ["--seed", "1"], ["--temperature", "1"], ["--set", '{"top_p": 0.5}'], ["--seed", "1"]):
-            judge(own, *more)
+            judge(own, *more, "--force")
     assert len(own.asked) == 4 * len(SAMPLES)
 
 
@@ -125,6 +125,7 @@ def test_models_and_samples_are_judges_of_their_own() -> None:
             "--samples", "2", "--seed", "5", "-o", "out.jsonl",
         ])  # fmt: skip
     assert done.exit_code == 0, done.output
+    assert "out.jsonl: 12 findings on 3 items by 4 judges; 12 calls now" in done.stdout
     assert [row["judge"] for row in rows()[:4]] == ["m", "m#2", "n", "n#2"]
     assert [row["judged"]["seed"] for row in rows()[:4]] == [5, 6, 5, 6]
     assert len(own.asked) == 4 * len(SAMPLES)
@@ -373,7 +374,8 @@ def test_a_limit_on_calls_ends_the_run_and_the_same_command_with_more_goes_on() 
         assert done.exit_code == 4
         assert len(own.asked) == 7
         assert len(rows()) == 7
-        assert "a limit was reached: 13 items with calls that are not made yet" in done.stderr
+        told = "--max-calls is reached: 13 items with calls that are not made yet; the same command with a higher one"
+        assert told in done.stderr
         assert judge(own, "--max-calls", "7").exit_code == 4
         assert len(own.asked) == 7, "kept replies count: a run has one purse"
         assert judge(own).exit_code == 0
@@ -389,7 +391,9 @@ def test_limits_on_tokens_and_money() -> None:
         spent = sum(row["judged"]["tokens_in"] + row["judged"]["tokens_out"] for row in rows())
         assert 2000 < spent <= 4000
         money = ["--price-in", "1000", "--price-out", "1000", "--max-money"]
-        assert judge(own, *money, "6", "--at-once", "1").exit_code == 4
+        done = judge(own, *money, "6", "--at-once", "1")
+        assert done.exit_code == 4
+        assert "--max-money is reached" in done.stderr
         assert n < len(own.asked) < 20
         done = judge(own, *money, "1000", "--json")
     told = json.loads(done.stdout)
@@ -459,6 +463,8 @@ def test_the_first_prompt_is_shown_without_an_endpoint() -> None:
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("You are an experienced engineer")
     assert "3 items, 33 calls to begin with" in done.stderr
+    done = CliRunner().invoke(app, ["judge", "outcome", "free_fall", "rollouts.jsonl", "--model", "m,n", "--dry-run"])
+    assert "3 items and 2 judges, 6 calls to begin with" in done.stderr
     assert not list(Path().glob("*.replies*"))
 
 
@@ -518,3 +524,59 @@ def test_figures_of_a_problem_go_before_the_prompt_of_a_task_that_shows_them() -
     done = CliRunner().invoke(app, ["judge", "outcome", "ramp.json", "rollouts.jsonl", "--dry-run"])
     assert done.exit_code == 3
     assert "ramp.png" in done.stderr
+
+
+# Findings that are there already. ------------------------------------------------------------------------------
+
+
+def other_task(text: str) -> str:
+    """A folder of a task that asks something else than before."""
+    folder = Path("mine")
+    folder.mkdir(exist_ok=True)
+    (folder / "task.toml").write_text('input = "rollouts"\n')
+    (folder / "prompt.jinja").write_text(text + "{{ response }}")
+    (folder / "reply.schema.json").write_text(
+        '{"type": "object", "required": ["score"], "properties": {"score": {"enum": [0, 1]}}}'
+    )
+    (folder / "findings.jinja").write_text('{{ {"sample_id": sample_id, "score": reply.score} | tojson }}')
+    return str(folder)
+
+
+@pytest.mark.parametrize("more", [["--max-calls", "1"], []])
+def test_findings_of_another_prompt_are_not_written_over(more: list[str]) -> None:
+    with imitating() as own:
+        judge(own, task=other_task("Is it good? "))
+        before = Path("out.jsonl").read_bytes()
+        done = judge(own, *more, task=other_task("Is it nice? "))
+        assert done.exit_code == 3
+        assert "out.jsonl: is there already, with findings of another prompt" in done.stderr
+        assert "--force writes over it" in done.stderr
+        assert (len(own.asked), Path("out.jsonl").read_bytes()) == (3, before)
+        assert judge(own, task=other_task("Is it good? ")).exit_code == 0
+        assert len(own.asked) == 3, "the prompt that was there before costs nothing"
+        assert judge(own, "--force", task=other_task("Is it nice? ")).exit_code == 0
+
+
+@pytest.mark.parametrize("more", [["--model", "n"], ["--temperature", "1"], ["--seed", "3"]])
+def test_findings_of_another_judge_are_not_written_over(more: list[str]) -> None:
+    with imitating() as own:
+        at = ["judge", "outcome", "free_fall", "rollouts.jsonl", "--endpoint", own.url, "-o", "out.jsonl"]
+        other = more if "--model" in more else ["--model", "m", *more]
+        assert CliRunner().invoke(app, [*at, "--model", "m"]).exit_code == 0
+        before = Path("out.jsonl").read_bytes()
+        done = CliRunner().invoke(app, [*at, *other])
+        assert done.exit_code == 3
+        assert 'out.jsonl: is there already, with findings of another judge or other settings ("m")' in done.stderr
+        assert (len(own.asked), Path("out.jsonl").read_bytes()) == (3, before)
+        assert CliRunner().invoke(app, [*at, "--model", "m,n"]).exit_code == 0, "it writes those of m again"
+        done = CliRunner().invoke(app, [*at, "--model", "n"])
+    assert done.exit_code == 3
+
+
+def test_a_line_that_is_no_finding_keeps_a_file_from_being_written_over() -> None:
+    with imitating() as own:
+        judge(own)
+        with Path("out.jsonl").open("a") as file:
+            file.write("a note of mine\n")
+        assert judge(own).exit_code == 3
+    assert Path("out.jsonl").read_text().endswith("mine\n")

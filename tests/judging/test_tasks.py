@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
+from prism.judging.conversations import ASKED_FOR
+from prism.judging.imitation import imitated_reply
 from prism.judging.tasks import load_task
 from tests.support.imitation import imitating, prompt_of
 
@@ -81,6 +83,16 @@ def test_a_folder_is_a_task() -> None:
         ("reply.schema.json", '{"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}', "leads to nothing"),
         ("reply.schema.json", '{"type": "object", "allOf": [{"$ref": "http://127.0.0.1:9/a"}]}', "leads to nothing"),
         ("task.toml", '[[call]]\nname = "a"\nneeds = [["b"], 3]', "is no earlier call"),
+        (
+            "reply.schema.json",
+            '{"type": "object", "required": ["a", "why"], "additionalProperties": false, "properties": {"a": {}}}',
+            'requires "why", which is not among its properties, and allows no others: nothing fits',
+        ),
+        (
+            "reply.schema.json",
+            '{"type": "object", "properties": {"a": {"items": {"required": ["b"], "additionalProperties": false}}}}',
+            'requires "b"',
+        ),
     ],
 )
 def test_a_fault_of_a_task_is_told_before_anything_is_asked(file: str, text: str, told: str) -> None:
@@ -89,6 +101,17 @@ def test_a_fault_of_a_task_is_told_before_anything_is_asked(file: str, text: str
     assert done.exit_code == 3
     assert told in done.stderr
     assert not own.asked
+
+
+def test_a_required_entry_that_a_schema_allows_otherwise_is_no_fault() -> None:
+    schemas = (
+        '{"type": "object", "required": ["polite"]}',
+        '{"type": "object", "required": ["p1"], "patternProperties": {"^p": {}}, "additionalProperties": false}',
+        '{"type": "object", "properties": {"required": {"enum": [1]}, "additionalProperties": {}}}',
+    )
+    for schema in schemas:
+        write_task(reply__schema__json=schema)
+        assert load_task("polite").calls
 
 
 def test_all_faults_of_a_task_are_told_at_once() -> None:
@@ -101,14 +124,14 @@ def test_all_faults_of_a_task_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        ("prompt.jinja", "{{ record.txt }}", "polite/prompt.jinja: 'dict object' has no attribute 'txt'"),
+        ("prompt.jinja", "{{ record.txt }}", "polite/prompt.jinja: line 1: 'dict object' has no attribute 'txt'"),
         ("prompt.jinja", "{{ nothing }}", "'nothing' is undefined"),
         ("prompt.jinja", "{{ ''.__class__.__mro__ }}", "polite/prompt.jinja"),
         ("prompt.jinja", "{{ record.update({'a': 1}) }}", "polite/prompt.jinja"),
         ("prompt.jinja", "{% include '../records.jsonl' %}", "polite/prompt.jinja"),
         ("findings.jinja", "polite: {{ reply.polite }}", "a line is no JSON"),
         ("findings.jinja", "[1]", "a line is no JSON object"),
-        ("findings.jinja", "{{ {'a': reply.rude} | tojson }}", "polite/findings.jinja"),
+        ("findings.jinja", "{{ {'a': 1 / 0} | tojson }}", "polite/findings.jinja: line 1: division by zero"),
     ],
 )
 def test_what_a_template_cannot_say_is_told_with_its_file(file: str, text: str, told: str) -> None:
@@ -118,6 +141,8 @@ def test_what_a_template_cannot_say_is_told_with_its_file(file: str, text: str, 
     assert told in done.stderr
     assert not Path("out.jsonl").exists()
     assert bool(own.asked) == (file != "prompt.jinja")
+    told_on = "kept in out.jsonl.replies.jsonl; mend findings.jinja, and the same command makes findings of them"
+    assert (told_on in done.stderr) == bool(own.asked)
 
 
 def test_findings_that_a_protocol_does_not_read_are_told() -> None:
@@ -135,7 +160,7 @@ def test_a_changed_prompt_is_asked_anew_and_changed_findings_are_not() -> None:
     assert (done.exit_code, len(own.asked)) == (0, 0)
     assert '"rude"' in Path("out.jsonl").read_text()
     write_task(prompt__jinja="Is that polite?\n{{ record.text }}")
-    assert len(judge()[1].asked) == 2
+    assert len(judge("--force")[1].asked) == 2
 
 
 def test_a_call_may_need_another_and_is_left_out_where_it_does_not_apply() -> None:
@@ -185,3 +210,85 @@ def test_shipped_tasks_are_listed() -> None:
     done = CliRunner().invoke(app, ["judge", "--list"])
     assert done.exit_code == 0
     assert "engtrace-tribunal" in done.stdout
+
+
+def test_the_imitation_gives_marks_over_their_whole_range() -> None:
+    schema = {
+        "type": "object",
+        "required": ["mark", "share", "count"],
+        "properties": {
+            "mark": {"type": "integer", "minimum": 1, "maximum": 5},
+            "share": {"type": "number", "minimum": 0, "maximum": 1},
+            "count": {"type": "integer", "minimum": 3},
+        },
+    }
+    said = [json.loads(imitated_reply(f"{n}{ASKED_FOR}{json.dumps(schema)}")) for n in range(60)]
+    assert {each["mark"] for each in said} == {1, 2, 3, 4, 5}
+    assert {each["share"] for each in said} == {0}
+    assert {each["count"] for each in said} == {3}
+    assert said[0] == json.loads(imitated_reply(f"0{ASKED_FOR}{json.dumps(schema)}"))
+
+
+LAWS = {
+    "reply__schema__json": json.dumps({
+        "type": "object", "required": ["laws"], "additionalProperties": False,
+        "properties": {"laws": {"type": "array", "items": {
+            "type": "object", "required": ["law"], "properties": {"law": {"type": "string"}}}}},
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ {'a': reply.lwas} | tojson }}", "polite/findings.jinja: line 1: 'dict object' has no attribute 'lwas'"),
+        ("{# one #}\n{% for each in reply.laws %}\n{{ each.name }}\n{% endfor %}", "line 3: 'dict object' has no"),
+        ("{{ {'a': problem_id} | tojson }}", "line 1: 'problem_id' is undefined"),
+        ("{{ {'a': replies.other.laws} | tojson }}", "no attribute 'other'"),
+        ("{% include 'more.jinja' %}", "polite/more.jinja: line 2: 'wrong' is undefined"),
+    ],
+)
+@pytest.mark.parametrize("door", ["--dry-run", "--force"])
+def test_a_wrong_name_in_findings_is_told_before_anything_is_asked(text: str, told: str, door: str) -> None:
+    folder = write_task(findings__jinja=text, **LAWS)
+    (folder / "more.jinja").write_text("\n{{ wrong }}")
+    done, own = judge(door)
+    assert done.exit_code == 3
+    assert told in done.stderr
+    assert not own.asked
+    assert not done.stdout
+
+
+def test_a_wrong_name_in_the_prompt_of_a_later_call_is_told_before_anything_is_asked() -> None:
+    write_task(
+        task__toml='input = "records"\n[[call]]\nname = "a"\n[[call]]\nname = "b"\nneeds = ["a"]\nprompt = "b.jinja"',
+        b__jinja="{{ replies.a.polit }}",
+        findings__jinja="{}",
+    )
+    done, own = judge()
+    assert done.exit_code == 3
+    assert "polite/b.jinja: line 1: 'dict object' has no attribute 'polit'" in done.stderr
+    assert not own.asked
+
+
+def test_a_schema_that_the_imitation_does_not_know_is_told() -> None:
+    write_task(reply__schema__json='{"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}')
+    done = CliRunner().invoke(app, ["judge", "polite", "records.jsonl", "--endpoint", "imitation", "-o", "out.jsonl"])
+    assert done.exit_code == 3, done.output
+    assert "knows only a part of JSON Schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "findings"),
+    [
+        ('"properties": {"laws": {"type": "array"}}', "{{ {'a': 1 / (reply.laws | length)} | tojson }}"),
+        ('"properties": {"laws": {"$ref": "#/definitions/laws"}}, "definitions": {"laws": {}}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": {"$ref": "#"}}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": true}', "{{ reply | tojson }}"),
+        ('"properties": {"laws": {"type": "string", "pattern": "^[a-d]$"}}', "{{ {'a': reply.laws} | tojson }}"),
+    ],
+)
+def test_what_only_an_imitation_cannot_say_is_no_fault(schema: str, findings: str) -> None:
+    write_task(reply__schema__json=f'{{"type": "object", "required": ["laws"], {schema}}}', findings__jinja=findings)
+    done, _ = judge("--dry-run")
+    assert done.exit_code == 0, done.output

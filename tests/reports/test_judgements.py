@@ -243,6 +243,23 @@ def test_scale_and_cut(tmp_path):
         rating_table(results)
 
 
+@pytest.mark.parametrize(("cut", "scale", "told"), [
+    (3, (1, 5), "cut 3: scores are compared from 0 to 1; 3 of 1:5 is 0.5"),
+    (9, (1, 5), "cut 9: scores are compared from 0 to 1"), (-1, None, "cut -1: scores are compared from 0 to 1"),
+    (1, (1, 5), None), (0.75, None, None),
+])  # fmt: skip
+def test_a_cut_beyond_the_scale_is_refused(tmp_path, cut, scale, told):
+    results = write(tmp_path / "rows.jsonl", [score_row("p", str(n), 1) for n in (0, 1)])
+    judge = write(tmp_path / "j.jsonl", [{"problem_id": "p", "sample_id": str(n), "score": 1} for n in (0, 1)])
+    if told is None:
+        assert rating_table(results, [judge], scale=scale, cut=cut).ratings.max() <= 1
+        return
+    with pytest.raises(PrismError, match=rf"^{re.escape(told)}$"):
+        rating_table(results, [judge], scale=scale, cut=cut)
+    options = ["--cut", str(cut), *(["--scale", "{}:{}".format(*scale)] if scale else [])]
+    assert CliRunner().invoke(app, ["agree", str(results), str(judge), *options]).exit_code == 3
+
+
 @pytest.mark.parametrize(("scores", "scale", "told"), [
     ((5, 10), None, "scores from 5 to 10 do not fit 0:1; say --scale LOW:HIGH"),
     ((1, 7), (0, 5), "scores from 1 to 7 do not fit 0:5"), ((0.1, 0.7), (0.1, 0.7), ""), ((0, 1), None, ""),

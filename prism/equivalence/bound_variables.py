@@ -37,8 +37,8 @@ def are_cut_alike(a: Formula, b: Formula) -> bool:
     r"""Return False if a range goes to infinity in one formula and ends at a number in the other, `\sum_{n=0}^{50}`."""
     one, two = map(_ends_of_ranges, (a, b))
     return not any(
-        {(op, True) in ends, (op, False) in others} == {True} and (op, True) not in others and (op, False) not in ends
-        for ends, others in ((one, two), (two, one))
+        (op, True) in own and (op, False) in other
+        for own, other in ((one - two, two - one), (two - one, one - two))
         for op in _RANGES
     )
 

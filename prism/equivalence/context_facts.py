@@ -74,12 +74,13 @@ class ContextFacts:
             for dot, partial in (written.members, written.members[::-1]):
                 is_dot = dot.op == "derivative" and dot.args[0].op == "sym"
                 if is_dot and partial == Expr("partial", dot.args, dot.name):
-                    for order in _DOT_ORDERS:
-                        found[Expr("derivative", dot.args, order)] = Expr("partial", dot.args, order)
-                if dot.op == "sym" and partial.op == "partial" and dot.name == f"{partial.args[0].name}'":
-                    for order in _DOT_ORDERS:
-                        primed = Expr("derivative", (partial.args[0], _ANY_VARIABLE), order)
-                        found[primed] = Expr("partial", partial.args, order)
+                    written_by = dot.args
+                elif dot.op == "sym" and partial.op == "partial" and dot.name == f"{partial.args[0].name}'":
+                    written_by = (partial.args[0], _ANY_VARIABLE)
+                else:
+                    continue
+                for order in _DOT_ORDERS:
+                    found[Expr("derivative", written_by, order)] = Expr("partial", partial.args, order)
         return found
 
     @remembered_property

@@ -100,10 +100,12 @@ def _errata(
     for order, f in enumerate(formulas):
         start = located[order].span[0]
         before = text[max(start - _FAR, 0) : start].rpartition("\n\n")[2]
-        if f is None or f.kind != "expression" or f.members[0].op == "sym" or not _ERRATUM.search(before):
+        if f is None or f.kind != "expression" or f.members[0].op == "sym":
+            continue
+        if not (_ERRATUM.search(before) and _REPLACED.search(before)):
             continue
         replaced = canonical(f.members[0])
-        for other, each in enumerate(formulas[:order] if _REPLACED.search(before) else ()):
+        for other, each in enumerate(formulas[:order]):
             if each is not None and replaced in map(canonical, each.members):
                 yield other, located[order].latex
 

@@ -89,6 +89,11 @@ class SourceRow:
         value = self.data.get(name)
         return value.replace(_MARK, "").strip() if isinstance(value, str) else ""
 
+    def number_or_text(self, name: str) -> str:
+        """Return a field that counts or names, such as an id, as text; empty if it is absent or null."""
+        value = self.data.get(name)
+        return "" if value is None else str(value)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:

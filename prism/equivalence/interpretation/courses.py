@@ -56,6 +56,7 @@ from prism.equivalence.interpretation.values import (
     Value,
     add,
     compare_to_zero,
+    is_beyond_reals,
     size_of,
 )
 from prism.equivalence.verdict import Status
@@ -416,7 +417,7 @@ def _agree(
     if not is_signed:
         tested = [x for x in tested if x > 0]
     values = {x: [_value(line, course, x, is_whole=is_whole) for course in courses] for x in tested}
-    values = {x: pair for x, pair in values.items() if not any(map(_is_beyond_reals, pair))}
+    values = {x: pair for x, pair in values.items() if not any(map(is_beyond_reals, pair))}
     tested = list(values)
     pairs = {x: (one, two) for x, (one, two) in values.items() if one is not None and two is not None}
     largest = max((size_of(value) for pair in pairs.values() for value in pair), default=0.0)
@@ -471,11 +472,6 @@ def _on_pieces(places: list[float]) -> Iterator[float]:
     ends = [apart[0] - 2.0, *apart, apart[-1] + 2.0] if apart else [-2.0, 2.0]
     for low, high in pairwise(ends):
         yield from (low + share * (high - low) for share in _PLACES)
-
-
-def _is_beyond_reals(value: Value | None) -> bool:
-    """Return True for a number that is not real: there is nothing to compare at its point (semantics Z.3)."""
-    return isinstance(value, acb) and not value.imag.contains(0)
 
 
 def _value(line: Line, course: Course, x: float, *, is_whole: bool) -> Value | None:

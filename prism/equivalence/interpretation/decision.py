@@ -53,6 +53,7 @@ from prism.equivalence.interpretation.values import (
     add,
     compare_to_zero,
     error_of,
+    is_beyond_reals,
     multiply,
     plain,
     scalar,
@@ -177,11 +178,11 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             continue
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
             return Outcome(None, type(error).__name__)
-        if same is False and is_of_numbers and _leaves_reals(draw, a, b):
+        if same is False:
+            if not (is_of_numbers and _leaves_reals(draw, a, b)):
+                return Outcome(False)
             why = "beyond the real numbers"
             continue
-        if same is False:
-            return Outcome(False)
         met |= draw.met
         if same:
             agreed += 1
@@ -209,10 +210,9 @@ def _leaves_reals(draw: Draw, a: Formula, b: Formula) -> bool:
 def _is_complex(evaluator: Evaluator, node: Expr) -> bool:
     """Return True if an expression has a value that is no real number."""
     try:
-        value = evaluator.value(node, Scope())
+        return is_beyond_reals(evaluator.value(node, Scope()))
     except (Unvalued, ArithmeticError, ValueError):
         return False
-    return isinstance(value, Scalar) and not plain(value).imag.contains(0)
 
 
 def _misses_a_case(met: set[tuple[Expr, int]]) -> bool:

@@ -203,6 +203,11 @@ def plain(x: Scalar) -> acb:
     return x
 
 
+def is_beyond_reals(x: Value | None) -> bool:
+    """Return True for a number that is certainly not real: there is nothing to compare with it (semantics Z.3)."""
+    return isinstance(x, acb | Dual) and not plain(x).imag.contains(0)
+
+
 def real_number(x: Scalar) -> float:
     """Return a real number to be compared; raise Unvalued if it is complex or inaccurate."""
     found = plain(x)

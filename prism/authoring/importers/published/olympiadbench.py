@@ -43,8 +43,7 @@ _NAME = re.compile(
 
 def _id_of(row: SourceRow) -> str:
     """Return the number of the question."""
-    value = row.data.get("id")
-    return "" if value is None else str(value)
+    return row.number_or_text("id")
 
 
 def _is_proof(row: SourceRow) -> bool:

@@ -30,8 +30,7 @@ _RELATION = re.compile(r"=|\\approx|\\sim|[<>]|\\leq?|\\geq?")
 
 def _id_of(row: SourceRow) -> str:
     """Return the number of the problem."""
-    value = row.data.get("id")
-    return "" if value is None else str(value)
+    return row.number_or_text("id")
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:

@@ -14,8 +14,7 @@ from prism.problem.source import NODE_LISTS
 
 def _id_of(row: SourceRow) -> str:
     """Return the problem's id."""
-    value = row.data.get("id")
-    return "" if value is None else str(value)
+    return row.number_or_text("id")
 
 
 def _image(entry: dict[str, Any], row: SourceRow) -> EntryImage:

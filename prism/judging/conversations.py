@@ -183,7 +183,8 @@ class _State:
             return  # behind an open ask, or behind a failure, which is told there
         seen = {
             **self.item.values, "call": {"name": call.name, **call.own}, "judge": self.judge.name,
-            "replies": dict(self.values), "feedback": list(self.feedback.get(call.name, ())),
+            "replies": {name: self.values[name] for name in call.needs},
+            "feedback": list(self.feedback.get(call.name, ())),
         }  # fmt: skip
         if not self.task.templates.holds(call.when, seen):
             self.left_out.add(call.name)

@@ -7,6 +7,7 @@
 | `traces` | gold traces of EngTrace | predictions | a gold step beside the steps of a prediction |
 | `answers` | the table of EngiBench, Levels 1 and 2 | answers | an answer |
 | `rubrics` | the table of Level 3 | answers | an answer and a dimension |
+| `questions` | the table, of any level; of Level 3 without rubrics too | none | a row |
 | `problems` | problem files | none | a problem |
 | `templates` | template files | none | a template, with the instance of its author's values |
 | `records` | JSON Lines with an `id` | none | a record |
@@ -32,11 +33,12 @@ from prism.problem.collection import load_problems
 from prism.problem.prompts import make_prompt, question_text
 from prism.problem.schema import Problem, ProblemNode, load_problem
 from prism.problem.source import problem_path
-from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, read_answers, read_questions
+from prism.protocols.engibench_input import VARIANTS, read_answers, read_questions
 from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric
 from prism.protocols.engjudge_tags import find_stages
 from prism.protocols.engtrace_files import read_traces
 from prism.protocols.engtrace_steps import Variant, read_trace
+from prism.protocols.entry_files import JUDGED
 from prism.protocols.psas_run import load_references
 from prism.protocols.psas_steps import ReferencePart
 from prism.runs.records import Faults, id_of, read_records
@@ -224,8 +226,8 @@ def _of_rubrics(source: Source) -> Iterator[Item]:
                 {"number": head.number, "name": head.name, "points": float(head.points), "levels": head.levels_text}
                 for head in read_rubric(cell).heads
             ]
-            asked = question.text(OPEN_VARIANTS[answer.variant])
-            place, values = _answer(answer, {"question": asked, "dimension": dimension, "rubric": cell, "heads": heads})
+            more = {"question": question.asked(answer.variant), "dimension": dimension, "rubric": cell, "heads": heads}
+            place, values = _answer(answer, more)
             yield Item(f"{place}, {dimension}", values)
 
 
@@ -245,6 +247,14 @@ def _answer(answer: Any, more: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         "meta": dict(answer.meta), **more,
     }  # fmt: skip
     return f"row {answer.row}, {answer.variant}, sample {answer.sample_id}", values
+
+
+def _of_questions(source: Source) -> Iterator[Item]:
+    """Yield the rows of a table of EngiBench, without what an earlier run says of itself in them."""
+    for row in read_questions(Path(source.problems), needs_rubric=False).values():
+        record = {name: value for name, value in row.data.items() if name != JUDGED}
+        values = {"row": row.number, "level": row.level, "question": row.asked("original"), "key": row.text("answer")}
+        yield Item(f"row {row.number}", {**values, "record": record})
 
 
 def _of_problems(source: Source) -> Iterator[Item]:
@@ -286,6 +296,6 @@ def _of_records(source: Source) -> Iterator[Item]:
 
 _READERS: Mapping[Input, Callable[[Source], Iterator[Item]]] = {
     Input.ROLLOUTS: _of_rollouts, Input.PARTS: _of_parts, Input.TRACES: _of_traces, Input.ANSWERS: _of_answers,
-    Input.RUBRICS: _of_rubrics, Input.PROBLEMS: _of_problems, Input.TEMPLATES: _of_templates,
-    Input.RECORDS: _of_records,
+    Input.RUBRICS: _of_rubrics, Input.QUESTIONS: _of_questions, Input.PROBLEMS: _of_problems,
+    Input.TEMPLATES: _of_templates, Input.RECORDS: _of_records,
 }  # fmt: skip

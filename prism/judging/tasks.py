@@ -40,6 +40,7 @@ class Input(StrEnum):
     TRACES = "traces"
     ANSWERS = "answers"
     RUBRICS = "rubrics"
+    QUESTIONS = "questions"
     PROBLEMS = "problems"
     TEMPLATES = "templates"
     RECORDS = "records"
@@ -48,7 +49,7 @@ class Input(StrEnum):
 WITH_ROLLOUTS = frozenset((Input.ROLLOUTS, Input.PARTS, Input.TRACES, Input.ANSWERS, Input.RUBRICS))
 """Kinds of input that need the argument ROLLOUTS."""
 
-CHECKS = ("problem",)
+CHECKS = ("problem", "rubric")
 """What a reply can be checked for beyond its schema."""
 
 

@@ -25,7 +25,7 @@ from prism.grading.result import Incident, internal_incident
 from prism.grading.row import json_line
 from prism.protocols.bases import settle
 from prism.protocols.engibench_answers import WITHIN, Decision, decide
-from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Judged, Key, Points, QuestionRow
+from prism.protocols.engibench_input import VARIANTS, Answer, Judged, Key, Points, QuestionRow
 from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
@@ -185,7 +185,7 @@ def _open_rows(
         if cell and entry and (said := entry.value.total) is not None:
             found = sum((got or Fraction(0) for got in entry.value.given.values()), Fraction(0))
             notes += [f"total: {points_text(said)} in the file, {points_text(found)} from its points"] * (said != found)
-        asked = question.text(OPEN_VARIANTS[answer.variant])
+        asked = question.asked(answer.variant)
         yield ProtocolRow(
             PROTOCOL, VARIANT, _about(question, answer, (asked, cell), dimension, entry), marked.score, marked.low,
             marked.high, marked.parts, scale=TOTAL, settings=settings, notes=tuple(notes),

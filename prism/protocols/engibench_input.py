@@ -1,7 +1,7 @@
 """The files of the EngiBench protocol: the table of questions, the answers, a marker's points, a judge's verdicts.
 
-Rows of the table count from 1, as `prism convert --from engibench` counts them, whose ids (`17-perturbed`) are read
-too. A table that a spreadsheet has saved is read as it is: all cells are text.
+Rows of the table count from 1, or say their number in `row`, as `prism convert --from engibench` counts them, whose
+ids (`17-perturbed`) are read too. A table that a spreadsheet has saved is read as it is: all cells are text.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ VARIANTS = {
 }
 """The columns of question and key of each variant, of Levels 1 and 2."""
 
-OPEN_VARIANTS = {"original": "question", "perturbed": "question_modified"}
-"""The column of the question of each variant, of Level 3."""
+OPEN_VARIANTS = {
+    "original": ("question", "subquestion"), "perturbed": ("question_modified", "subquestion_modified"),
+}  # fmt: skip
+"""The columns that make the question of each variant, of Level 3."""
 
 OPEN_LEVEL = 3
 MAPPED = ("response", "row", "variant", "sample_id")  # names that `--map` accepts
@@ -79,6 +81,11 @@ class QuestionRow:
     def is_open(self) -> bool:
         """True for an open-ended question, which has rubrics and no key."""
         return self.level == OPEN_LEVEL
+
+    def asked(self, variant: str) -> str:
+        """Return the whole question of a variant."""
+        columns = OPEN_VARIANTS[variant] if self.is_open else VARIANTS[variant][:1]
+        return "\n\n".join(filter(None, map(self.text, columns)))
 
     def text(self, column: str) -> str:
         """Return a cell without blanks around it; empty where the table lacks the column."""
@@ -137,17 +144,21 @@ class Judged:
 # The table. -----------------------------------------------------------------------------------------------------
 
 
-def read_questions(path: Path) -> dict[int, QuestionRow]:
+def read_questions(path: Path, *, needs_rubric: bool = True) -> dict[int, QuestionRow]:
     """Read the table, of Levels 1 and 2 or of Level 3, by the numbers of its rows.
 
     The rubric file of `prism convert --from engibench`, one record for a row and dimension, is read as Level 3 too.
 
+    Args:
+        needs_rubric: a row of Level 3 is known by its rubrics; else by its `question` too.
+
     Errors:
-        DataFileError: all faults: rows that are of neither kind, levels that there are not; a file without rows.
+        DataFileError: all faults: rows that are of neither kind, levels that there are not, numbers of rows that are
+            none, or stand twice; a file without rows.
     """
     faults = Faults()
     found: dict[int, QuestionRow] = {}
-    columns = {name for names in DIMENSIONS.values() for name in names}
+    columns = {name for names in DIMENSIONS.values() for name in names} | (set() if needs_rubric else {"question"})
     for record in read_records(path, faults):
         if record.data.keys() >= _IS_RUBRIC:
             _add_rubric(record, found, faults)
@@ -160,12 +171,24 @@ def read_questions(path: Path) -> dict[int, QuestionRow]:
         level = _LEVEL.fullmatch(written := str(record.data.get("difficulty") or ""))
         if written.strip() and level is None:
             faults.add(f"difficulty: {shown(written)} is no level; expected Level 1, Level 2", record.place)
-        number = int(level["level"]) if level else None
-        found[record.number] = QuestionRow(record.number, number if has_key else OPEN_LEVEL, record.data)
+        number = _number_of(record)
+        if not number or number in found:
+            said = record.data.get("row", number)
+            faults.add(f"row {shown(str(said))}: {'stands twice' if number else 'is no number'}", record.place)
+            continue
+        known = int(level["level"]) if level else None
+        found[number] = QuestionRow(number, known if has_key else OPEN_LEVEL, record.data)
     if not found and not faults:
         faults.add("holds no rows")
     faults.check(path)
     return found
+
+
+def _number_of(record: Record) -> int:
+    """Return the number of a row, which it may say itself; 0 where it says another thing."""
+    said = record.data.get("row")
+    text = str(record.number if said in (None, "") else said)
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _add_rubric(record: Record, found: dict[int, QuestionRow], faults: Faults) -> None:
@@ -174,8 +197,7 @@ def _add_rubric(record: Record, found: dict[int, QuestionRow], faults: Faults) -
     if not is_integer(row) or row < 1 or not dimension:
         faults.add(f"row {shown(str(row))}, dimension {shown(str(record.data['dimension']))}: is none", record.place)
         return
-    question = record.data.get("question")
-    before = found[row].data if row in found else {"question": question, "question_modified": question}
+    before = found[row].data if row in found else {"question_modified": record.data.get("question"), **record.data}
     data = {**before, DIMENSIONS[dimension][0]: record.data["text"]}
     found[row] = QuestionRow(row, OPEN_LEVEL, data)
 

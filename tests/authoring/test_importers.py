@@ -190,6 +190,14 @@ def test_open_ended_rows_become_a_rubric_file(tmp_path: Path) -> None:
         (1, True, 10), (1, True, 9), (1, False, 0), (1, True, 10),
     ]  # fmt: skip
     assert rows[0]["heads"] == [{"head": 1, "name": "Loads", "points": 6}, {"head": 2, "name": "Rest", "points": 4}]
+    assert rows[0]["question"] == RUBRIC[0]["question"]
+
+
+def test_a_row_of_engibench_may_say_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "variants.jsonl"
+    path.write_text(json.dumps({"row": 7, "problem": "Find I.", "answer": "2 A"}) + "\n", encoding="utf-8")
+    (made,) = import_dataset(path, dataset_of("engibench"), Choice(variant="original")).problems
+    assert (made.data["id"], made.data["metadata"]["row"]) == ("7-original", 7)
 
 
 def test_languages_are_told_by_the_text_and_not_by_the_file(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from prism.protocols.engtrace_votes import CLASS_SCORES
 from prism.protocols.psas_findings import LABELS
 from tests.support.imitation import Imitation, imitating, prompt_of
 
-TWELVE = {
-    "engjudge", "engjudge-single", "engtrace-tribunal", "engibench-answer", "engibench-rubric", "psas", "outcome",
-    "error-label", "difficulty", "rewrite", "review", "template-audit",
+FOURTEEN = {
+    "engjudge", "engjudge-single", "engtrace-tribunal", "engibench-answer", "engibench-rubric", "engibench-variants",
+    "engibench-write-rubric", "psas", "outcome", "error-label", "difficulty", "rewrite", "review", "template-audit",
 }  # fmt: skip
 FILES: dict[str, list[dict[str, Any]]] = {
     "rollouts.jsonl": [
@@ -76,9 +76,9 @@ def judged(own: Imitation, task: str, *inputs: str, code: int = 0) -> list[dict[
     return [json.loads(line) for line in Path(f"{task}.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_there_are_the_twelve() -> None:
-    assert set(shipped_tasks()) == TWELVE
-    for name in TWELVE:
+def test_there_are_the_fourteen() -> None:
+    assert set(shipped_tasks()) == FOURTEEN
+    for name in FOURTEEN:
         task = load_task(name)
         assert task.name == name
         assert len(task.about) > 30

@@ -186,6 +186,17 @@ def test_a_call_may_need_another_and_is_left_out_where_it_does_not_apply() -> No
     assert made == {"r1": ["first", "second", "third"], "r2": ["first"]}
     assert len(own.asked) == 4
     assert any('second Thank you. {"first": {"polite"' in prompt_of(body) for body in own.bodies.values())
+    assert any('third Thank you. {"second": {"polite"' in prompt_of(body) for body in own.bodies.values())
+
+
+def test_a_prompt_does_not_depend_on_which_reply_came_first() -> None:
+    write_task(
+        task__toml='input = "records"\n[[call]]\nname = "a"\n[[call]]\nname = "b"',
+        prompt__jinja="{{ call.name }} {{ record.text }} {{ replies | tojson }}",
+        findings__jinja='{{ {"id": id} | tojson }}',
+    )
+    assert len(judge("--at-once", "1")[1].asked) == 2 * 2
+    assert not judge()[1].asked
 
 
 def test_records_are_named_by_their_ids() -> None:

@@ -162,10 +162,20 @@ def test_a_table_of_another_kind_and_levels_that_there_are_not(tmp_path) -> None
         ("question,answer\n1,2\n", "neither `problem` nor a rubric column"),
         ("problem,answer,difficulty\n1,2,Level 4\n", '"Level 4" is no level'),
         ("problem,answer\n", "holds no rows"),
+        ("row,problem,answer\n2,1,2\n2,1,2\n", 'row "2": stands twice'),
+        ("row,problem,answer\n2,1,2\n,1,2\n", 'row "": stands twice'),
+        ("row,problem,answer\nb,1,2\n", 'row "b": is no number'),
+        ("row,problem,answer\n0,1,2\n", 'row "0": is no number'),
     ):
         table.write_text(text, encoding="utf-8")
         with pytest.raises(DataFileError, match=fault):
             read_questions(table)
+
+
+def test_a_row_may_say_its_number(tmp_path) -> None:
+    table = written(tmp_path / "t.jsonl", {"row": 7, "problem": "p", "answer": "2"}, {"problem": "p", "answer": "3"})
+    answers = written(tmp_path / "a.jsonl", {"row": 7, "response": "2"}, {"id": "2-original", "response": "3"})
+    assert {row.about.problem_id: row.score for row in rows_of(table, answers)} == {"7-original": 1, "2-original": 1}
 
 
 # Level 3. -------------------------------------------------------------------------------------------------------
@@ -195,6 +205,19 @@ def test_each_answer_to_an_open_question_has_a_row_for_each_dimension(table: Pat
     assert rows["1-original-domain_specific_reasoning"].notes == ()
     assert rows["2-original-multi_objective_decision"].notes == ("not scored: the cell is empty",)
     assert rows["2-original-multi_objective_decision"].parts == ()
+
+
+def test_an_open_question_has_its_subquestion_and_needs_no_rubric_only_where_one_is_written(tmp_path) -> None:
+    row = {"question": "Plan.", "subquestion": "How many?", "question_modified": "Arrange.", "subquestion_modified": ""}
+    table = written(tmp_path / "t.jsonl", row)
+    found = read_questions(table, needs_rubric=False)[1]
+    assert (found.level, found.asked("original"), found.asked("perturbed")) == (3, "Plan.\n\nHow many?", "Arrange.")
+    with pytest.raises(DataFileError, match="nor a rubric column"):
+        read_questions(table)
+    rubric = {"row": 4, "dimension": "uncertainty_handling", "text": "10 points: all"}
+    found = read_questions(written(table, rubric | row))[4]
+    assert (found.asked("original"), found.asked("perturbed")) == ("Plan.\n\nHow many?", "Arrange.")
+    assert read_questions(written(table, rubric | {"question": "Plan."}))[4].asked("perturbed") == "Plan."
 
 
 def test_the_rubric_file_of_a_conversion_is_a_table_too(tmp_path) -> None:

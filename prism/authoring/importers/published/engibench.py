@@ -41,6 +41,7 @@ DIMENSIONS = {
     "multi_objective_decision": ("multi_objective_tradeoff_score", "multi_objective_decision_score"),
     "uncertainty_handling": ("uncertainty_handling_score",),
 }
+_OPEN_QUESTION = ("question", "question_modified", "subquestion", "subquestion_modified")
 _HEAD = re.compile(
     r"\(\s*(?P<number>\d{1,2})\s*\)\s*(?P<name>[^()\n]*?)\s*\(\s*(?P<points>\d+(?:\.\d+)?)\s*points?\s*\)",
     re.IGNORECASE,
@@ -86,10 +87,10 @@ def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
         cell = next((row.text(name) for name in names if row.text(name)), "")
         heads = rubric_heads(cell)
         found.append({
-            "row": row.number, "dimension": dimension, "is_scored": bool(cell),
+            "row": int(_id_of(row)), "dimension": dimension, "is_scored": bool(cell),
             "heads": [{"head": h.number, "name": h.name, "points": _plain(h.points)} for h in heads],
             "total": _plain(sum((head.points for head in heads), Fraction(0))), "text": cell,
-            "question": row.text("question_modified") or row.text("question"),
+            **{name: row.text(name) for name in _OPEN_QUESTION if name in row.data},
         })  # fmt: skip
     return found
 
@@ -100,8 +101,9 @@ def _plain(points: Fraction) -> int | float:
 
 
 def _id_of(row: SourceRow) -> str:
-    """Return the number of the row, which has no id of its own."""
-    return str(row.number)
+    """Return the number of the row, its place or what it says in `row`: it has no id of its own."""
+    said = row.number_or_text("row")
+    return said if said.isascii() and said.isdecimal() else str(row.number)
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
@@ -109,7 +111,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
     if is_open_ended(row):
         return
     for variant, (question, key) in VARIANTS.items():
-        name = f"{row.number}-{variant}"
+        name = f"{_id_of(row)}-{variant}"
         if not row.text(question):
             yield Refusal(name, "no-question", f"`{question}` is empty", variant)
         elif not row.text(key):
@@ -122,6 +124,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
                 answers=(RecordedAnswer(row.text(key), AnswerKind.UNKNOWN),),
                 domain=_DOMAINS.get(row.text("category"), ""),
                 metadata={
+                    "row": int(_id_of(row)),
                     "variant": variant,
                     **kept(row.data, "subfield", "category", "difficulty"),
                     **({"key": "a model's answer, by the description of the data set"} if variant in _ABSTRACT else {}),
@@ -140,14 +143,14 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         for variant, (question, key) in VARIANTS.items():
             for name in (question, key) if variant != "knowledge" else (question,):
                 if name in row.data and not row.text(name):
-                    yield Finding("empty-variant", row, f"{row.number}-{variant}", f"`{name}` is empty")
+                    yield Finding("empty-variant", row, f"{_id_of(row)}-{variant}", f"`{name}` is empty")
 
 
 def _check_abstraction(row: SourceRow, variant: str, base: str) -> Iterator[Finding]:
     """Yield an abstraction whose key is not that of the question it was made of, or that has other numbers."""
     question, key = VARIANTS[base]
     own_question, own_key = VARIANTS[variant]
-    name = f"{row.number}-{variant}"
+    name = f"{_id_of(row)}-{variant}"
     wanted, found = value_of(row.text(key)), value_of(row.text(own_key))
     if wanted is not None and found is not None and abs(found - wanted) > _APART * abs(wanted):
         told = f"`{own_key}` is over 2 % from `{key}`, {row.text(key)}"

@@ -28,10 +28,15 @@ ROWS = [
     },
 ]  # fmt: skip
 ABSTRACT = {"steps": [], "problem": "Let x = 230 and y = 2.0. Find z = x y.", "answer": "460"}
-OVEN = {"kind": "both", "problem": "Find the power of an oven on 400 V and 5.0 A.", "steps": [], "answer": "2000 W"}
+OVEN: dict[str, Any] = {
+    "kind": "both",
+    "problem": "Find the power of an oven on 400 V and 5.0 A.",
+    "steps": [],
+    "answer": "2000 W",
+}
 OVEN_ABSTRACT = {"steps": [], "problem": "Let x = 400 and y = 5.0. Find z = x y.", "answer": "2000"}
 GIVEN = {"given": ["P = U I", "the supply is constant"]}
-PLAN = {"question": "Plan the stock of a repair shop.", "subquestion": "How many motors?"}
+PLAN: dict[str, Any] = {"question": "Plan the stock of a repair shop.", "subquestion": "How many motors?"}
 CELL = "(1) What varies (6 points)\n6 points: two things\n3 points: one\n(2) What it changes (4 points)\n4 points: said"
 
 

@@ -197,7 +197,8 @@ def _add_rubric(record: Record, found: dict[int, QuestionRow], faults: Faults) -
     if not is_integer(row) or row < 1 or not dimension:
         faults.add(f"row {shown(str(row))}, dimension {shown(str(record.data['dimension']))}: is none", record.place)
         return
-    before = found[row].data if row in found else {"question_modified": record.data.get("question"), **record.data}
+    asked = {name: record.data[name] for pair in OPEN_VARIANTS.values() for name in pair if name in record.data}
+    before = found[row].data if row in found else {"question_modified": asked.get("question"), **asked}
     data = {**before, DIMENSIONS[dimension][0]: record.data["text"]}
     found[row] = QuestionRow(row, OPEN_LEVEL, data)
 

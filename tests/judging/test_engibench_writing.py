@@ -16,6 +16,7 @@ from prism.cli import app
 from prism.judging.checks import check_faults
 from prism.judging.conversations import ASKED_FOR
 from prism.judging.tasks import CHECKS, SHIPPED, load_task
+from prism.protocols.engibench_input import read_questions
 from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric
 from tests.support.imitation import Imitation, imitating, prompt_of
 
@@ -164,6 +165,16 @@ def test_a_row_of_level_3_gets_other_words_for_question_and_subquestion() -> Non
         (row,) = judged(own, "engibench-variants", written("open.jsonl", PLAN))
     assert row["judged"]["calls"] == 1
     assert (row["question"], row["question_modified"], row["subquestion_modified"]) == (PLAN["question"], *new.values())
+
+
+def test_the_rubric_file_of_a_conversion_gets_other_words_and_stays_a_table() -> None:
+    cells = [{"row": 4, "dimension": name, "text": CELL, **PLAN} for name in DIMENSIONS]
+    new = {"question": "A shop repairs motors; plan its stock.", "subquestion": "How many?"}
+    with imitating(say=lambda _body: json.dumps(new)) as own:
+        judged(own, "engibench-variants", written("rubric.jsonl", *cells))
+    row = read_questions(Path("engibench-variants.jsonl"))[4]
+    assert row.asked("perturbed") == "A shop repairs motors; plan its stock.\n\nHow many?"
+    assert {row.text(columns[0]) for columns in DIMENSIONS.values()} == {CELL}
 
 
 # Rubrics. -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,82 @@
+r"""The name of a symbol, taken apart once: style, letter, primes, subscript and superscript.
+
+An expression names a symbol by its LaTeX as the reader wrote it: `\vec{E}'_x`, `\psi^{*}`, `\Delta T`. What such a
+name says is read here; no other module has a pattern over names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+VECTOR = "vec"
+HAT = "hat"
+_MAX_REMEMBERED = 8192  # names
+
+_GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+_NAME = re.compile(
+    rf"(?P<change>\\(?:Delta|delta|partial) )?"
+    rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+))(?P<primes>'*)"
+    rf"(?:_(?:\{{(?P<sub>{_GROUP})\}}|(?P<low>\\[A-Za-z]+|[^{{}}])))?"
+    rf"(?:\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    r"""What the name of a symbol consists of; `\vec{E}'_{xy}` is E in the style `vec`, primed once, with subscript xy.
+
+    Attributes:
+        name: the whole name.
+        base: the letter or word without style and scripts; a name that is built otherwise, as a text, is all base.
+        style: the command of the outermost accent or font, without backslash: `vec` (bold type too), `hat`, `bar`.
+        change: `\Delta `, `\delta ` or `\partial ` before it.
+        primes: how many.
+        sub, sup: subscript and superscript without their braces.
+    """
+
+    name: str
+    base: str
+    style: str = ""
+    change: str = ""
+    primes: int = 0
+    sub: str = ""
+    sup: str = ""
+
+    @property
+    def head(self) -> str:
+        r"""Return the name up to its scripts: `\vec{E}'` of `\vec{E}'_x`."""
+        styled = rf"\{self.style}{{{self.base}}}" if self.style else self.base
+        return f"{self.change}{styled}{self.primes * chr(39)}"
+
+    @property
+    def is_vector(self) -> bool:
+        """Return True for a letter with an arrow or in bold type."""
+        return self.style == VECTOR and not self.change
+
+    @property
+    def is_hat(self) -> bool:
+        """Return True for a letter with a hat."""
+        return self.style == HAT and not self.change
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def symbol_of(name: str) -> Symbol:
+    r"""Take the name of a symbol apart.
+
+    >>> symbol_of(r"\vec{E}'_{xy}").base, symbol_of(r"\hat{a}^{\dagger}").sup, symbol_of(r"\Delta T").change
+    ('E', '\\dagger', '\\Delta ')
+    """
+    read = _NAME.fullmatch(name)
+    if read is None:
+        return Symbol(name, name)
+    return Symbol(
+        name,
+        read["letter"] if read["inner"] is None else read["inner"],
+        read["style"] or "",
+        read["change"] or "",
+        len(read["primes"]),
+        read["sub"] or read["low"] or "",
+        read["sup"] or read["high"] or "",
+    )

@@ -26,6 +26,7 @@ from prism.equivalence.verdict import RANK, REASONS, Stage, Status
 from prism.garbage import without_collection
 from prism.grading.claims import Claim
 from prism.grading.formula_sheet import is_formula_sheet
+from prism.grading.guesses import guesses_behind_work, without_guesses
 from prism.grading.italic_units import units_hint
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
@@ -34,11 +35,11 @@ from prism.grading.prepared import PreparedProblem, prepare, without_definitions
 from prism.grading.references import ReferenceNode, is_guess
 from prism.grading.result import Grade, GradedFormula, Incident, Match, holds_no_formulas, internal_incident
 from prism.grading.row import POLICY
-from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
+from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select
 from prism.grading.steps import Step, begin_step
 from prism.latex import Extraction, Joint, LeftOut, LocatedFormula, Solution, extract
 from prism.latex.writing.variants import with_variants
-from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
+from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem, ProblemSource
 from prism.problem.worded_answers import options_of, presented_answers, stated_answers, text_answer
 
@@ -242,7 +243,7 @@ def _grade_extracted(
         for claim in located
     ]
     graded += _worded_answers(prepared.problem, extraction.text, parts)
-    graded = _without_guesses(prepared, graded)
+    graded = _without_guesses(prepared, graded, [claim for claim in located if claim.order in rows])
 
     is_spam = n_distinct(located) > cap  # score
     return _scored(
@@ -309,8 +310,9 @@ def _scored(
     """
     dag = prepared.problem.dag
     matched = {index for item in formulas for index in item.nodes}
-    credited = ancestor_closure(dag, matched)
-    policies = POLICIES if prepared.given is None else policies_with(prepared.given)
+    alone = matched - without_guesses(dag, matched, prepared.guessable, prepared.shown)
+    policies = policies_with(prepared.given, alone)
+    credited = policies[POLICY](dag, matched)
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
@@ -502,15 +504,19 @@ def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]
     return replace(rest, status="withheld", reason=rest.withheld[0][1], detail=detail)
 
 
-def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> list[GradedFormula]:
-    """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved.
+def _without_guesses(
+    prepared: PreparedProblem, formulas: Sequence[GradedFormula], claims: Sequence[LocatedClaim]
+) -> list[GradedFormula]:
+    """Return graded formulas in which guessable nodes are withheld, unless a prerequisite is achieved or worked on.
 
-    A node that only a guess meets counts as guessable: an integral whose value is 1/2, by `P = 1/2`.
+    A node that only a guess meets counts as guessable: an integral whose value is 1/2, by `P = 1/2`. That a
+    prerequisite is worked on helps none of these.
     """
     matched = {index for item in formulas for index in item.nodes}
     earned = {index for item in formulas if item.nodes and not is_guess(item.latex) for index in item.nodes}
     guessable = prepared.guessable | (matched - earned)
     guessed = matched - without_guesses(prepared.problem.dag, matched, guessable, prepared.shown)
+    guessed -= guesses_behind_work(prepared, guessed & prepared.guessable - prepared.shown, claims)
     why = {k: WithheldReason.COPIED if k in prepared.shown else WithheldReason.GUESSED for k in guessed}
     return [_withhold(item, [(k, why[k]) for k in item.nodes if k in guessed]) for item in formulas]
 

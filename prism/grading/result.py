@@ -187,6 +187,14 @@ def finds_nothing(result: Grade) -> bool:
     return result.status == "ok" and all(item.status == "mention" or item.kind == "text" for item in result.formulas)
 
 
+def nodes_alone(dag: ReferenceDag, result: Grade) -> frozenset[int]:
+    """Return the matched nodes of which a prerequisite is not credited: guesses behind wrong work, semantics C.4."""
+    credited = frozenset(result.credited)
+    return frozenset(
+        node.index for node in dag.nodes if node.index in result.matched and not credited.issuperset(node.prerequisites)
+    )
+
+
 def unstated_finals(dag: ReferenceDag, result: Grade) -> tuple[int, ...]:
     """Return the final answers, ascending, that are credited although no formula states them.
 

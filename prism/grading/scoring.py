@@ -20,9 +20,9 @@ from prism.errors import PrismError, named_type
 from prism.grading.pipeline import strictly_credited
 from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared import in_alternative as prepared_alternative
-from prism.grading.result import FLAGS, Grade, GradedFormula
+from prism.grading.result import FLAGS, Grade, GradedFormula, nodes_alone
 from prism.latex import one_line
-from prism.problem.dag import POLICIES, ancestor_closure, policies_with, score
+from prism.problem.dag import policies_with, score
 from prism.problem.schema import Problem, in_alternative, load_problem
 
 PARTS = {
@@ -279,7 +279,7 @@ def _credited_by(
         return closed, Fraction("formula_sheet" not in grade.flags)
     if name == "score_strict":
         return strictly_credited(prepared, grade.formulas), Fraction(1)
-    policies = POLICIES if prepared.given is None else policies_with(prepared.given)
+    policies = policies_with(prepared.given, nodes_alone(dag, grade))
     if name not in policies:
         raise PrismError(f"scoring, {name}: problem {grade.problem_id} was not prepared with training=True")
     return policies[name](dag, grade.matched), Fraction(1)
@@ -347,7 +347,7 @@ def step_credits(
     formulas = sorted((item for item in grade.formulas if item.status != "mention"), key=lambda item: item.span[0])
     earned: list[StepCredit] = []
     achieved: frozenset[int] = frozenset()
-    for item, after in zip(formulas, _achieved_nodes(loaded, formulas), strict=True):
+    for item, after in zip(formulas, _achieved_nodes(loaded, formulas, nodes_alone(loaded.dag, grade)), strict=True):
         nodes = after - achieved
         achieved = after
         credit = score(loaded.dag, nodes)
@@ -355,9 +355,12 @@ def step_credits(
     return tuple(earned)
 
 
-def _achieved_nodes(problem: Problem, formulas: Iterable[GradedFormula]) -> Iterable[frozenset[int]]:
-    """Yield for each formula the nodes achieved up to it: those matched so far, with all their prerequisites."""
+def _achieved_nodes(
+    problem: Problem, formulas: Iterable[GradedFormula], alone: Collection[int]
+) -> Iterable[frozenset[int]]:
+    """Yield for each formula the nodes achieved up to it: matched ones, all but some (`alone`) with prerequisites."""
     matched: set[int] = set()
+    credit = policies_with(None, alone)["closure"]
     for item in formulas:
         matched.update(item.nodes)
-        yield ancestor_closure(problem.dag, matched)
+        yield credit(problem.dag, matched)

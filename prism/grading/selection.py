@@ -27,7 +27,6 @@ from prism.grading.references import ReferenceNode
 from prism.grading.restatements import restates
 from prism.grading.stances import Assertion, Stance, assertions_of, is_solved_for_symbol
 from prism.physics.context import Context
-from prism.problem.dag import ReferenceDag, ancestor_closure
 
 LATEST = 3  # claims of a node's quantity that contradict each other, of which one may be right (semantics C.2)
 LATEST_OF_CLASS = 4  # formulas in the same variables, whatever they are solved for
@@ -598,30 +597,3 @@ def nearest_assertions(
         behind = [each for distance, each in group if is_asked_once and each.place > last and each not in near]
         nearest += [each for each in behind if each.stance == Stance.CONTRADICTS and not each.is_approximate]
     return nearest
-
-
-# Guesses. ---------------------------------------------------------------------------------------------------------
-
-
-def without_guesses(
-    dag: ReferenceDag, matched: Collection[int], guessable: Collection[int], shown: Collection[int] = ()
-) -> frozenset[int]:
-    """Return the matched nodes without mere guesses: a guessable node counts only if a prerequisite of it is achieved.
-
-    A prerequisite is achieved if a node that counts is it or follows from it. Guessable nodes without prerequisites
-    count too, those that the problem says itself (`shown`) never do. Nodes are visited in index order, since one
-    guessable node may rest on another that counts.
-
-    >>> from prism.problem.dag import Node, reference_dag
-    >>> dag = reference_dag([Node(1), Node(2, prerequisites=(1,)), Node(3, prerequisites=(2,), is_final=True)])
-    >>> sorted(without_guesses(dag, {2, 3}, {2, 3})), sorted(without_guesses(dag, {1, 2, 3}, {2, 3}))
-    ([], [1, 2, 3])
-    """
-    prerequisites = {node.index: node.prerequisites for node in dag.nodes}
-    counted = {
-        index for index in matched if index not in shown and (index not in guessable or not prerequisites[index])
-    }
-    for index in sorted(set(matched) - counted):
-        if not ancestor_closure(dag, counted).isdisjoint(prerequisites[index]):
-            counted.add(index)
-    return frozenset(counted)

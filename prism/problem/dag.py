@@ -313,9 +313,26 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-def policies_with(given: Iterable[int]) -> dict[str, Policy]:
-    """Return POLICIES with the policy `training` added, for the nodes that the problem itself states (`given`)."""
-    return {**POLICIES, "training": partial(training_credit, given=frozenset(given))}
+def policies_with(given: Iterable[int] | None, alone: Iterable[int] = ()) -> dict[str, Policy]:
+    """Return POLICIES for a solution, with the policy `training` for a problem prepared for it.
+
+    Args:
+        given: nodes that the problem itself states; None if it was not prepared for `training`.
+        alone: matched nodes that credit no prerequisites, and that `training` does not pay (semantics C.4).
+    """
+    own = frozenset(alone)
+    found = dict(POLICIES)
+    if own:
+        found |= {name: partial(_beside, POLICIES[name], own) for name in ("closure", "prefix")}
+    if given is not None:
+        found["training"] = partial(training_credit, given=own.union(given))
+    return found
+
+
+def _beside(policy: Policy, alone: frozenset[int], dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
+    """Return what a policy credits, where some nodes (`alone`), if they are matched, credit themselves only."""
+    found = frozenset(matched)
+    return policy(dag, found - alone) | strict_credit(dag, found & alone)
 
 
 def is_final_correct(dag: ReferenceDag, matched: Iterable[int]) -> bool:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from prism.equivalence.verdict import Status
+from prism.grading.guesses import without_guesses
 from prism.grading.prepared import PreparedProblem, in_alternative
-from prism.grading.result import Grade
-from prism.grading.selection import without_guesses
+from prism.grading.result import Grade, nodes_alone
 from prism.latex import solution_text
-from prism.problem.dag import ancestor_closure, score
+from prism.problem.dag import Policy, policies_with, score
 from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
 from prism.problem.schema import Problem
 from prism.protocols.bases import Settled, settle
@@ -171,7 +171,8 @@ def _row(one: GradedRollout[WordedNodes], entries: Sequence[Entry[Reading]]) -> 
     }
     low, high = (_matched(one, found, settled, unknown=unknown) for unknown in (False, True))
     is_open = any(each.value is None for each in settled.values())
-    worst, best = (score(one.reference.dag, ancestor_closure(one.reference.dag, each)) for each in (low, high))
+    credit = _closure_of(one)
+    worst, best = (score(one.reference.dag, credit(one.reference.dag, each)) for each in (low, high))
     finals = [one.reference.dag.finals <= each for each in (low, high)]
     parts = tuple(_part(node, each, found, told.get(node), low) for node, each in settled.items())
     about = replace(one.about, findings_sha256=joined_sha256(entries)) if entries else one.about
@@ -200,7 +201,12 @@ def _matched(
 def _by_rules(one: GradedRollout[WordedNodes]) -> Fraction:
     """Return the score of the grade itself, exact."""
     dag = one.reference.dag
-    return score(dag, ancestor_closure(dag, one.grade.matched))
+    return score(dag, _closure_of(one)(dag, one.grade.matched))
+
+
+def _closure_of(one: GradedRollout[WordedNodes]) -> Policy:
+    """Return the policy `closure` of a graded rollout, by which a guess behind wrong work credits itself only."""
+    return policies_with(None, nodes_alone(one.reference.dag, one.grade))["closure"]
 
 
 def _part(

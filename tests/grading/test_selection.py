@@ -17,10 +17,8 @@ from prism.grading.selection import (
     WithheldReason,
     nearest_assertions,
     withheld_reasons,
-    without_guesses,
 )
 from prism.grading.stances import Assertion, Stance
-from prism.problem.dag import Node, ancestor_closure, reference_dag
 
 STANCES = {"same": Stance.SUPPORTS, "other": Stance.CONTRADICTS, "apart": Stance.NEUTRAL}
 
@@ -98,29 +96,6 @@ def test_more_that_is_otherwise_never_helps(what: list[str], final: bool) -> Non
     told = [said(place, each) for place, each in enumerate(what)]
     more = said(len(what), "other")
     assert stands(*told, final=final) or not stands(*told, more, final=final)
-
-
-@given(
-    st.integers(2, 8).flatmap(
-        lambda n: st.tuples(
-            st.just(n), st.sets(st.integers(1, n)), st.sets(st.integers(1, n)),
-            st.lists(st.tuples(st.integers(1, n), st.integers(1, n)), max_size=12),
-        )
-    )
-)  # fmt: skip
-def test_a_guess_enters_only_by_what_it_follows_from(
-    case: tuple[int, set[int], set[int], list[tuple[int, int]]],
-) -> None:
-    n, matched, guessable, pairs = case
-    edges = {(a, b) for a, b in pairs if a < b} | {(k, n) for k in range(1, n)}
-    dag = reference_dag(
-        Node(k, prerequisites=tuple(sorted(a for a, b in edges if b == k)), is_final=k == n) for k in range(1, n + 1)
-    )
-    kept = without_guesses(dag, matched, guessable)
-    assert matched - guessable <= kept <= matched
-    for node in dag.nodes:
-        if node.index in kept & guessable and node.prerequisites:
-            assert ancestor_closure(dag, kept - {node.index}).intersection(node.prerequisites)
 
 
 def test_what_may_be_meant_for_another_node_takes_nothing_back() -> None:

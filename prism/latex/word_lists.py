@@ -15,7 +15,9 @@ from prism.resources import resource
 
 FOLDER = "vocabulary/words"
 FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
-KINDS = frozenset(("alternatives", "looser", "denials", "conditions", "conditionals", "ranges", "connectives"))
+KINDS = frozenset(
+    ("alternatives", "looser", "denials", "conditions", "conditionals", "ranges", "connectives", "restating")
+)
 
 
 @cache
@@ -35,8 +37,8 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
     Errors:
         DataFileError: naming all faults.
 
-    >>> kinds = "looser = []\ndenials = []\nconditions = []\nconditionals = []\nranges = []\nconnectives = []"
-    >>> read_word_list(f'alternatives = ["or"]\n{kinds}', file="english.toml")["alternatives"]
+    >>> others = "\n".join(f"{kind} = []" for kind in KINDS - {"alternatives"})
+    >>> read_word_list(f'alternatives = ["or"]\n{others}', file="english.toml")["alternatives"]
     ('or',)
     """
     try:

@@ -73,10 +73,18 @@ _NUMBER = re.compile(
     r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})?(?:\.\d{1,30}|(?<=\d))"
     r"(?:[eE][-+−]?\d{1,4}\b|[ ]?[×x*·][ ]?10(?:\^\(?[-+−]?\d{1,4}\)?|\^\{[-+−]?\d{1,4}\}|[⁻⁺]?[⁰¹²³⁴-⁹]{1,4}))?"
 )
+_DIGITS = {
+    word: str(value)
+    for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+_DIGIT = rf"(?:{'|'.join(_DIGITS)})"
+SPELLED = rf"(?i:{_DIGIT}(?: point(?: {_DIGIT}){{1,8}})?)(?=[ ~-])"  # a number in words, before its unit
+_SPELLED = re.compile(SPELLED)
 _OR = re.compile(r",? or (?:about |roughly )?")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.)][ \t*_]{1,8}[^\s*_]")
 _END_OF_VALUE = re.compile(
-    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[)\]](?=[\s.,;]|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
+    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[)\]](?=[\s.,;]|$)|[.;](?=[\s*_]|$)|[。，；]|,(?=[ \t][A-Za-z])"
+    r"|(?P<word>[ \t][A-Za-z]+))"
 )
 _PLAIN_VALUE = re.compile(rf"(?:[^\s$\\,;:.?!]|\.(?=\d)|(?<=\S)[ ](?=[^\s])){{1,{_LONGEST_VALUE}}}")
 _BETWEEN_LISTED = re.compile(rf"(?:[\s,;*_+-]|\b(?:and|or)\b|{_LABEL})*")
@@ -187,9 +195,16 @@ def _number_at(shown: str, start: int) -> tuple[str, int]:
     """Return the number at an offset, with its unit, as LaTeX, and the offset behind it; nothing if there is none."""
     number = _NUMBER.match(shown, start)
     latex = _plain_latex(number[0]) if number and number.end() > start else ""
+    spelled = None if latex else _SPELLED.match(shown, start)
+    if spelled is not None:
+        whole, _, decimals = spelled[0].lower().partition(" point ")
+        latex = ".".join("".join(_DIGITS[word] for word in part.split()) for part in (whole, decimals) if part)
+        number = spelled
     if number is None or not latex:
         return "", start
     unit, end = unit_after(shown, number.end())
+    if spelled is not None and not unit:
+        return "", start
     if not unit and shown[end : end + 1] == "°":
         unit, end = r"^\circ", end + 1
     return latex + unit, end

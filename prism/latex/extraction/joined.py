@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from prism.latex.extraction.announced import value_at
+from prism.latex.extraction.announced import SPELLED, value_at
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import CLAUSE_END, sentence_start
 from prism.latex.word_lists import any_word
@@ -33,8 +33,19 @@ _SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
 _SAME = re.compile(r"[ ~]{0,4}\(?[ ~]{0,2}(≡)[ ~]{0,4}")
 _TIMES = re.compile(r"[ ~]{0,2}[x×·][ ~]{0,2}")  # between a number and its power of ten
 _POWER = re.compile(r"\s*10\s*\^\s*(?:\{\s*[-+−]?\d+\s*\}|\d)\s*")
+_EQUAL = frozenset(("=", "≈", r"\approx"))
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
-_VERB = re.compile(r"[ ~](?:equals|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}", re.IGNORECASE)
+_VERB = re.compile(
+    r"[ ~](?:equals|becomes|comes out (?:as|at|to be)|turns out to be|amounts to"
+    r"|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}",
+    re.IGNORECASE,
+)
+_RESTATED = re.compile(  # words that lead to the value of what stands before them
+    rf"[\s~,.;:，。；–—(]{{1,4}}(?:so )?{any_word('restating')}[\s~,:，]{{0,2}}"
+    r"(?:(?:about|approximately|roughly|some|etwa|ungefähr|rund|ca\.|circa|environ|ongeveer|примерно|около|约|約)\s?)?"
+    rf"(?=[-+−\d.]|{SPELLED})",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(r"[ ~]{0,3}(?:(?:about|approximately|roughly)[ ~])?(?=[-+−\d.])")  # behind an open sign
 _ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*\Z")
 _SECOND = re.compile(r"[ ~]{0,3},?[(\[]?[ ~]?or[ ~](?=[-+−\d.])")
@@ -167,12 +178,16 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
     found: list[Block] = []
     for at, block in enumerate(blocks):
         found.append(block)
-        if block.kind != "inline":
+        limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
+        if (restated := _restated_value(text, block, limit)) is not None:
+            found.append(restated)
+        if block.kind != "inline" or restated:
             continue
         open_at = _ENDS_OPEN.search(text, max(block.start, block.end - _REACH), block.end)
         about = _ABOUT.match(text, block.outer_end) if open_at else None
-        mark = about or _SIGN.match(text, block.outer_end) or _VERB.match(text, block.outer_end)
-        limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
+        is_related = RELATED.search(text, block.start, block.end) is not None
+        behind_unit = unit_after(text, block.outer_end)[1] if is_related else block.outer_end
+        mark = about or _SIGN.match(text, behind_unit) or _VERB.match(text, block.outer_end)
         if mark is None or not text[mark.end() : mark.end() + 1].strip(" ~\n$\\") or mark.end() >= limit:
             continue
         head = text[block.start : open_at.start() if open_at else block.end].strip()
@@ -186,9 +201,29 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
             members, signs = (head, *value.members), ("=",)
             found[-1] = Block(block.outer_start, value.end, "plain", block.outer_start, value.end, members, signs)
         elif is_sign and not about:
-            start = mark.start(1)
+            start = mark.start(1) if behind_unit == block.outer_end else block.outer_end
             found.append(Block(start, value.end, "plain", start, value.end, value.members, ("=",)))
     return found
+
+
+def _restated_value(text: str, block: Block, limit: int) -> Block | None:
+    """Return the value without delimiters by which words go on with an equation, `$v = gt$, that is 9 m/s`; or None.
+
+    Args:
+        text: the solution.
+        block: a formula.
+        limit: offset of the next one.
+    """
+    end = unit_after(text, block.outer_end)[1]
+    mark = _RESTATED.match(text, end) if block.kind in ("inline", "display") else None
+    signs = {sign[0] for sign in RELATED.finditer(text, block.start, block.end)} if mark else set()
+    if mark is None or not signs or not signs <= _EQUAL or LAYOUT.search(text, block.start, block.end):
+        return None
+    value = value_at(text, mark.end())
+    if value is None or value.end > limit or not _ends_clause(text, value.end):
+        return None
+    start = block.outer_end
+    return Block(start, value.end, "plain", start, value.end, value.members, ("=",))
 
 
 def find_second_values(text: str, blocks: Sequence[Block]) -> Iterator[Block]:

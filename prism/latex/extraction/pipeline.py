@@ -57,6 +57,7 @@ from prism.latex.extraction.retractions import (
     unasserted_blocks,
 )
 from prism.latex.extraction.solution_input import Solution, solution_text
+from prism.latex.extraction.struck_lines import struck_blocks
 from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
 from prism.latex.extraction.value_rows import values_in_rows
@@ -367,6 +368,7 @@ def _read_blocks(
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
     hushed = denied_blocks(masked) | passed_over_blocks(masked) | torn_blocks(text, blocks)
+    hushed |= struck_blocks(text, blocks, masked)
     passing = unasserted_blocks(masked)
     announced = announced_blocks(text, blocks, tags)
     found: list[LocatedFormula] = []

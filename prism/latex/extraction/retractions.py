@@ -64,7 +64,7 @@ _MISTAKE = "(?:mistake|error|misconception|fallacy|myth|blunder|lie)"
 _USUAL = "(?:common|frequent|typical|popular|widespread)"
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _TAKEN_BACK_WORDS = "retracted withdrawn dropped discarded abandoned superseded struck".split()
-_TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
+TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
 _NOUN = (
     r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
     r"|steps?|lines?|options?|approach(?:es)?|methods?|attempts?|guess(?:es)?|ideas?|derivations?|calculations?"
@@ -109,7 +109,7 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
 def denied_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
     denials = _spans_of_matches(masked, _DENIAL, _TURN)
-    return _blocks_in(masked.starts, chain(denials, _question_spans(masked.shown), _spans_taken_back(masked)))
+    return blocks_in(masked.starts, chain(denials, _question_spans(masked.shown), _spans_taken_back(masked)))
 
 
 def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
@@ -118,10 +118,10 @@ def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
     elsewhere = (
         (mark.end(), sentence_end(masked.shown, mark.end())) for mark in _WOULD_ELSEWHERE.finditer(masked.lowered)
     )
-    return _blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions, elsewhere))
+    return blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions, elsewhere))
 
 
-def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
+def blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
     """Return the indices of the formulas whose start lies in one of the spans.
 
     Args:
@@ -139,7 +139,7 @@ _CHANGED = re.compile(  # words in a formula that make it another one, or deny i
     r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
     rf"|{any_word('looser')}|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not(?: so)?|no|maybe|perhaps"
-    rf"|{_TAKEN_BACK}|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
+    rf"|{TAKEN_BACK}|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
     rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
     r"|\(\s*no\s*[!.]?\)",
     re.IGNORECASE,
@@ -191,7 +191,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
     r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
-    rf"|\b(?:is|are) hereby (?:{_TAKEN_BACK})\b"
+    rf"|\b(?:is|are) hereby (?:{TAKEN_BACK})\b"
     r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
     rf"|\bis an? {_USUAL} {_MISTAKE}\b"
     rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
@@ -553,7 +553,7 @@ _FIRST_TRY = "(?:first|old|earlier|previous) (?:attempt|try|guess|version|idea)"
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}"
-    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_FIRST_TRY},? ?)?(?:{_ADJECTIVE}|{_TAKEN_BACK}"
+    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_FIRST_TRY},? ?)?(?:{_ADJECTIVE}|{TAKEN_BACK}"
     rf"|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
     rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
@@ -671,40 +671,40 @@ _SURELY = (
     r"(?:\s(?:all|both|each|also|clearly|simply|certainly|obviously|therefore|thus|just|actually|definitely"
     r"|completely|totally|in fact)){0,3}"
 )
-_SAYS_WRONG = rf"(?:{_IS}{_SURELY}\s{_WRONG}|\s(?:does|do|did)(?: not|n't) hold|{_IS}n't (?:true|correct|right|valid))"
-_SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
+SAYS_WRONG = rf"(?:{_IS}{_SURELY}\s{_WRONG}|\s(?:does|do|did)(?: not|n't) hold|{_IS}n't (?:true|correct|right|valid))"
+SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
 _SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
 _ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
 _WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
 _ABOUT = re.compile(  # of a text in lower case; two letters spare most words the rest
     r"\b(?=[abdefimnostw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur| r| w| t|cr))(?:"
     rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
-    rf"|{_WROTE}{_PLACED}?){_SAYS_WRONG}"
+    rf"|{_WROTE}{_PLACED}?){SAYS_WRONG}"
     rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
     rf"{_SAYS_RIGHT}"
-    rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){_SAYS_WRONG}"
+    rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){SAYS_WRONG}"
     rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
     rf" (?:the above(?! \w)|everything above|the {_NOUN} above|my (?:previous|earlier|last) (?:{_NOUN}|message)"
     rf"|what i (?:said|wrote)))"
     rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
     r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
     rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
-    rf"{_PLACED}){_SAYS_WRONG}"
-    rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){_SAYS_WRONG}"
+    rf"{_PLACED}){SAYS_WRONG}"
+    rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){SAYS_WRONG}"
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
-    rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){_SAYS_WRONG}"
+    rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){SAYS_WRONG}"
     r"|(?P<last>i (?:retract|withdraw|take back) (?:this|that|it)|i take (?:this|that|it) back"
     r"|scratch (?:this|that|it))\b"
     rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
-    rf"{_SAYS_WRONG}"
+    rf"{SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
-    rf"|(?P<rest>everything(?: that follows| below)){_SAYS_WRONG}"
+    rf"|(?P<rest>everything(?: that follows| below)){SAYS_WRONG}"
     r")"
 )
 _DENIES = re.compile(
-    rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}"
-    rf"|{_WRONG_ELSEWHERE}|{_TAKEN_BACK})\W*$",
+    rf"\b(?:this|that|it|which)(?: {_NOUN})?{SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}"
+    rf"|{_WRONG_ELSEWHERE}|{TAKEN_BACK})\W*$",
     re.IGNORECASE,
 )
 
@@ -716,7 +716,7 @@ def denies(note: str) -> bool:
 
 _LAST = re.compile(  # a sentence of its own right behind a formula, or in its footnote
     rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:\\footnote\{{)?(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
-    rf"(?: {_NOUN})?(?:{_SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
+    rf"(?: {_NOUN})?(?:{SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
     re.IGNORECASE,
 )
 _OPEN = HEDGES | NEGATIONS | word_set("none nothing why assumed assumption doubt doubts doubtful claim claims")
@@ -728,7 +728,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
     starts = [heading.start for heading in layout.headings]
     reach = 0
     for mark in _ABOUT.finditer(layout.lowered):
-        if _is_not_asserted(shown, mark):
+        if is_not_asserted(shown, mark):
             continue
         if mark["all"] or mark["none"] or mark["drop"]:
             yield 0, mark.start()
@@ -759,7 +759,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             yield _formula_ending(shown, mark.start())
 
 
-def _is_not_asserted(shown: str, mark: re.Match[str]) -> bool:
+def is_not_asserted(shown: str, mark: re.Match[str]) -> bool:
     """Return True if a sentence only asks, supposes or denies that other formulas are wrong, so that they stay.
 
     Args:

@@ -1,0 +1,81 @@
+r"""Lines and equations that a text takes back by their number: "ignore line 2", "(2) is wrong" (semantics C.6).
+
+A number is that of a line which begins with it (`2.`, `(2)`, `**Step 2:**`), of an equation with a tag or with the
+number behind it, or the name of a label, `\eqref{eq:a}`. The last one of that number before the sentence is meant.
+What a sentence asks, supposes or denies ("nothing in line 2 is wrong") strikes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from prism.latex.extraction.blocks import Block
+from prism.latex.extraction.retractions import (
+    SAYS_WRONG,
+    TAKEN_BACK,
+    MaskedText,
+    Span,
+    blocks_in,
+    is_not_asserted,
+)
+from prism.latex.prose import FORMULA
+
+_NUMBER = r"\(?\d{1,2}\)?|\(?\\(?:eq)?ref\{[^{}\s]{1,40}\}\)?"
+_NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & )(?:{_NUMBER}))*"
+_NAME = r"(?:lines?|steps?|items?|rows?|equations?|eqs?\.?|formula[se]?|results?|points?|numbers?|no\.)"
+_STRUCK = rf"(?:crossed out|struck(?: out| through|)|{TAKEN_BACK}|deleted|cancell?ed|void|to be (?:ignored|dropped))"
+_SENTENCE = re.compile(  # of a text in lower case
+    r"(?:\b(?:ignore|disregard|discard|forget|drop|delete|scrap|strike(?: out)?|cross out)(?: the)?"
+    rf" {_NAME} {_NUMBERS}"
+    rf"(?=\s*(?:[.,;:!\n)]|$|and\b|entirely\b|above\b))"
+    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and )\(\d{{1,2}}\))*)"
+    rf"(?:{SAYS_WRONG}|\s(?:is|are|was|were)(?: hereby| now| all| both)? {_STRUCK}\b))"
+)
+_EACH = re.compile(r"\d{1,2}|\{([^{}]+)\}")
+_LINE = re.compile(
+    rf"^[ \t>*_#+-]{{0,8}}(?:{_NAME} \(?(?P<named>\d{{1,2}})\)?[.:)*_ ]|\(?(?P<bare>\d{{1,2}})[.)][*_]{{0,2}}\s)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_BEHIND = re.compile(rf"(?<={FORMULA})[ \t,.]{{1,8}}\((?P<number>\d{{1,2}})\)[ \t.,]*$", re.MULTILINE)
+_TAG = re.compile(r"\\(?:tag\*?|label)\s*\{\s*\(?([^{}()]{1,40})\)?\s*\}")
+
+
+def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> frozenset[int]:
+    """Return the indices of the delimited formulas that stand in a line or have a number which a sentence takes back.
+
+    Args:
+        text: the solution, without what is hidden.
+        blocks: its delimited formulas, ascending.
+        masked: the same with its formulas masked.
+    """
+    struck = [(mark, _EACH.finditer(mark[0])) for mark in _SENTENCE.finditer(masked.lowered)]
+    if not struck:
+        return frozenset()
+    places = sorted(_numbered_places(text, blocks, masked), key=lambda place: place[1])
+    spans = []
+    for mark, numbers in struck:
+        if is_not_asserted(masked.shown, mark):
+            continue
+        for each in numbers:
+            meant = [span for name, span in places if name == (each[1] or each[0]) and span[0] < mark.start()]
+            spans += [(low, min(high, mark.start())) for low, high in meant[-1:]]
+    return blocks_in(masked.starts, spans)
+
+
+def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> Iterator[tuple[str, Span]]:
+    """Yield the number, or the label in lower case, of each line and formula that has one, and its span."""
+    shown = masked.shown
+    lines = list(_LINE.finditer(shown))
+    for mark, following in zip(lines, [*(line.start() for line in lines[1:]), len(shown)], strict=False):
+        blank = shown.find("\n\n", mark.end())
+        has_formula = blank >= 0 and FORMULA in shown[mark.end() : blank]
+        yield mark["named"] or mark["bare"], (mark.start(), min(following, blank) if has_formula else following)
+    for mark in _BEHIND.finditer(shown):
+        start = bisect_left(masked.starts, mark.start()) - 1
+        yield mark["number"], (masked.starts[start], mark.start())
+    for start, block in zip(masked.starts, blocks, strict=False):
+        tags = _TAG.findall(text, block.start, block.end)
+        for name in dict.fromkeys(tags) if text.count(r"\\", block.start, block.end) == 0 else ():
+            yield name.strip().lower(), (start, start + 1)

@@ -177,6 +177,7 @@ def with_subjects(
             assigned = dict(
                 _answer_in_words(asked[0], placed, near, known, in_words, context, is_presented=bool(presented))
             )
+            assigned = {k: each for k, each in assigned.items() if not _is_one_of_box(k, placed, located)}
             later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
             assigned |= dict(_under_another_name(assigned, later, known))
         for place, answers in assigned.items():
@@ -409,6 +410,13 @@ def _answer_in_words(
     ]  # fmt: skip
     if own:
         yield own[-1], (asked,)
+
+
+def _is_one_of_box(place: int, placed: Sequence[_Placed], located: Sequence[LocatedFormula]) -> bool:
+    r"""Return True if a box gives other values under other names of one letter, `\boxed{\omega_1 = 5, \omega_2 = 7}`."""
+    in_box = [f.members[0] for k, f in placed if f.members and located[k].block == located[place].block]
+    letters = {side.name.partition("_")[0] for side in in_box}
+    return located[place].kind == "boxed" and len(set(in_box)) > 1 and len(letters) == 1
 
 
 def _under_another_name(

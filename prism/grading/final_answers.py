@@ -413,7 +413,7 @@ def _answer_in_words(
 
 
 def _is_one_of_box(place: int, placed: Sequence[_Placed], located: Sequence[LocatedFormula]) -> bool:
-    r"""Return True if a box gives other values under other names of one letter, `\boxed{\omega_1 = 5, \omega_2 = 7}`."""
+    r"""Return True if a box gives values under other names of one letter, `\boxed{\omega_1 = 5, \omega_2 = 7}`."""
     in_box = [f.members[0] for k, f in placed if f.members and located[k].block == located[place].block]
     letters = {side.name.partition("_")[0] for side in in_box}
     return located[place].kind == "boxed" and len(set(in_box)) > 1 and len(letters) == 1

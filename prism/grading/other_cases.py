@@ -62,6 +62,9 @@ _OTHER_CASE = re.compile(
     re.IGNORECASE,
 )
 _CASE_BY_FORMULA = re.compile(rf"{any_word('conditions')}\s*§", re.IGNORECASE)
+_CASE_BEFORE_COLON = re.compile(  # `$n = 1$: $v = gt$`, a value put in
+    r"\$[^$=]{1,30}=\s*(?:[-+−\d./]|\\(?:pi|infty|d?frac)(?![A-Za-z])|[{}]){1,20}\$\s*:[\s$\\(\[]*\Z"
+)
 _LIMITS = re.compile(  # `h \to 0`, and no arrow that leads to a result
     r"[A-Za-z0-9}]\s*(?:\\(?:to|rightarrow)(?![A-Za-z])|→)\s*(?:\d|\\infty|∞)|\\(?:gg|ll|propto|sim)(?![A-Za-z])|[≫≪∝]"
 )
@@ -127,7 +130,7 @@ def stated_case_orders(
         before = text[max(0, start - _LONGEST) : start]
         clause = before[max((end.end() for end in _CLAUSE_END.finditer(before)), default=0) :]
         prose = _FORMULAS.sub(" § ", clause.rstrip("$ \n"))
-        if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause):
+        if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause) or _CASE_BEFORE_COLON.search(clause):
             found[k] = False
         if _CASE_WORD.search(prose) is None:
             continue

@@ -22,8 +22,9 @@ if not (Path(__file__).resolve().parents[2] / "benchmarks").is_dir():
 import prism  # noqa: E402
 from prism.algebra.expr import Formula, symbols_of  # noqa: E402
 from prism.grading.pipeline import grade  # noqa: E402
-from prism.grading.result import Grade  # noqa: E402
+from prism.grading.result import Grade, nodes_alone  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
+from prism.problem.dag import score as dag_score  # noqa: E402
 from tests.support.attacks import NODE_KINDS, SAME_SCORE, known_symbols, prepared, shipped, words_of, wrong_formulas  # noqa: E402
 
 FALSE_CLAIMS, REPEATED, ORDERS, DELETED = 1, 1, 1, 2  # draws for each student
@@ -112,7 +113,9 @@ def test_a_false_claim_never_pays(path: Path, student: str, text: str) -> None:
         claim = f"\n\n$${shown}$$\n\n"
         after = graded(path, text[:at] + claim + text[at:])
         new = sorted(set(after.matched) - set(before.matched))
-        assert score(after) <= score(before) + SAME_SCORE, f"node {new} by {claim.strip()} at {at}"
+        dag = prepared(path).problem.dag
+        behind_work = dag_score(dag, nodes_alone(dag, after).intersection(new))  # a guess, by work on what it rests on
+        assert score(after) - float(behind_work) <= score(before) + SAME_SCORE, f"node {new} by {claim.strip()} at {at}"
 
 
 @pytest.mark.parametrize(("path", "student", "text"), STUDENTS)

@@ -3,7 +3,7 @@ r"""Decimal commas: `v = 3,57\,\mathrm{m/s}` in a text that writes its numbers s
 One reading holds for a whole text, from signs that leave no doubt: no number has a decimal point, and some number has a
 comma where no list and no thousand has one, as `\num{0,72}`, `0,72`, or `3,57` before a unit. Then a comma between the
 only two digits of a number is its decimal comma; in an index and in a pair in brackets it parts a list as before. In
-braces, `2{,}845`, it is one if another number in braces shows that, as `1{,}84` does.
+braces, `2{,}845`, it is one if another number shows that, as `1{,}84` does.
 
 Refused: reading `3,57` by what would fit, and a lone `1,234 m`, which may be a thousand.
 """
@@ -40,13 +40,10 @@ def with_decimal_points(text: str) -> str:
     """
     if _POINT.search(text):
         return text
-    if _BRACED.search(text) and _DECIMAL_BRACED.search(text):
+    is_decimal = bool(_COMMA.search(text)) and bool(_UNDOUBTED.search(text) or compiled(_BEFORE_UNIT).search(text))
+    if _BRACED.search(text) and (is_decimal or _DECIMAL_BRACED.search(text)):
         text = _OPEN_BRACED.sub(r"\1.\2  ", text)  # as long as it was
-    if not _COMMA.search(text):
-        return text
-    if not _UNDOUBTED.search(text) and not compiled(_BEFORE_UNIT).search(text):
-        return text
-    return _DECIMAL.sub(_with_point, text)
+    return _DECIMAL.sub(_with_point, text) if is_decimal else text
 
 
 def _with_point(number: re.Match[str]) -> str:

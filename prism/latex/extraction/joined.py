@@ -22,6 +22,7 @@ from prism.latex.word_lists import any_word
 from prism.latex.words import unit_after, word_set
 
 LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
+_MOST_PUT_IN = 6  # values that are put in before a value in words
 _REACH = 40  # characters between two delimiters that may join two formulas
 _MAX_SUBJECT = 6  # words of a subject with its symbol: "the total kinetic energy $T$"
 
@@ -33,6 +34,11 @@ _SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
 _SAME = re.compile(r"[ ~]{0,4}\(?[ ~]{0,2}(≡)[ ~]{0,4}")
 _TIMES = re.compile(r"[ ~]{0,2}[x×·][ ~]{0,2}")  # between a number and its power of ten
 _POWER = re.compile(r"\s*10\s*\^\s*(?:\{\s*[-+−]?\d+\s*\}|\d)\s*")
+_CONDITION = re.compile(rf"{any_word('conditions')}[ ~]{{1,3}}\Z", re.IGNORECASE)
+_PUT_IN = re.compile(  # between a formula and values that are put into it
+    rf"[\s.,;:]{{1,4}}(?:so )?{any_word('conditions')}[ ~]{{1,3}}", re.IGNORECASE
+)
+_LISTED = re.compile(rf"[^.;:$\\]{{0,12}}?(?:,|{any_word('connectives')})[ ~]{{1,3}}", re.IGNORECASE)
 _EQUAL = frozenset(("=", "≈", r"\approx"))
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
 _VERB = re.compile(
@@ -41,7 +47,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _RESTATED = re.compile(  # words that lead to the value of what stands before them
-    rf"[\s~,.;:，。；–—(]{{1,4}}(?:so )?{any_word('restating')}[\s~,:，]{{0,2}}"
+    rf"[\s~,.;:，。；–—(]{{1,4}}(?:so |or )?(?:{any_word('restating')}[\s~,:，]{{0,2}}){{1,2}}"
     r"(?:(?:about|approximately|roughly|some|etwa|ungefähr|rund|ca\.|circa|environ|ongeveer|примерно|около|约|約)\s?)?"
     rf"(?=[-+−\d.]|{SPELLED})",
     re.IGNORECASE,
@@ -178,8 +184,7 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
     found: list[Block] = []
     for at, block in enumerate(blocks):
         found.append(block)
-        limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
-        if (restated := _restated_value(text, block, limit)) is not None:
+        if (restated := _restated_value(text, blocks, at)) is not None:
             found.append(restated)
         if block.kind != "inline" or restated:
             continue
@@ -187,6 +192,7 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
         about = _ABOUT.match(text, block.outer_end) if open_at else None
         is_related = RELATED.search(text, block.start, block.end) is not None
         behind_unit = unit_after(text, block.outer_end)[1] if is_related else block.outer_end
+        limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
         mark = about or _SIGN.match(text, behind_unit) or _VERB.match(text, block.outer_end)
         if mark is None or not text[mark.end() : mark.end() + 1].strip(" ~\n$\\") or mark.end() >= limit:
             continue
@@ -206,24 +212,46 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
     return found
 
 
-def _restated_value(text: str, block: Block, limit: int) -> Block | None:
+def _restated_value(text: str, blocks: Sequence[Block], last: int) -> Block | None:
     """Return the value without delimiters by which words go on with an equation, `$v = gt$, that is 9 m/s`; or None.
+
+    Values that are put in are none: "`$v = gt$`. With `$t = 1$` s that makes 9 m/s" is about v.
 
     Args:
         text: the solution.
-        block: a formula.
-        limit: offset of the next one.
+        blocks: its formulas.
+        last: index of the one before the words.
     """
-    end = unit_after(text, block.outer_end)[1]
-    mark = _RESTATED.match(text, end) if block.kind in ("inline", "display") else None
-    signs = {sign[0] for sign in RELATED.finditer(text, block.start, block.end)} if mark else set()
-    if mark is None or not signs or not signs <= _EQUAL or LAYOUT.search(text, block.start, block.end):
-        return None
-    value = value_at(text, mark.end())
+    block = blocks[last]
+    limit = blocks[last + 1].outer_start if last + 1 < len(blocks) else len(text)
+    mark = _RESTATED.match(text, unit_after(text, block.outer_end)[1]) if block.kind in ("inline", "display") else None
+    value = value_at(text, mark.end()) if mark else None
     if value is None or value.end > limit or not _ends_clause(text, value.end):
         return None
-    start = block.outer_end
-    return Block(start, value.end, "plain", start, value.end, value.members, ("=",))
+    start, first = block.outer_end, _first_put_in(text, blocks, last)
+    is_put_in = _CONDITION.search(text, max(0, blocks[first].outer_start - _REACH), blocks[first].outer_start)
+    own = first - 1 if is_put_in else last
+    if own < 0 or (own < last and not _PUT_IN.fullmatch(text, blocks[own].outer_end, blocks[first].outer_start)):
+        return None
+    head = text[blocks[own].start : blocks[own].end]
+    signs = {sign[0] for sign in RELATED.finditer(head)}
+    if not signs or not signs <= _EQUAL or LAYOUT.search(head):
+        return None
+    name = RELATED.split(head, maxsplit=1)[0].strip()
+    if own < last and not 0 < len(name) < LONGEST_HEAD:
+        return None
+    members = value.members if own == last else (name, *value.members)
+    return Block(start, value.end, "plain", start, value.end, members, ("=",))
+
+
+def _first_put_in(text: str, blocks: Sequence[Block], last: int) -> int:
+    """Return the index of the first of the formulas up to the `last` one that only commas and "and" part."""
+    first = last
+    while first > max(0, last - _MOST_PUT_IN) and _LISTED.fullmatch(
+        text, blocks[first - 1].outer_end, blocks[first].outer_start
+    ):
+        first -= 1
+    return first
 
 
 def find_second_values(text: str, blocks: Sequence[Block]) -> Iterator[Block]:

@@ -214,7 +214,7 @@ _TURN = re.compile(
 )
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
 _FIRST_OF_WEAK = (
-    "would|could|might|may|had|doubling|halving|tripling|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
+    "at|initially|previously|would|could|might|may|had|doubling|halving|tripling|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
     "|accepted|for|if|when|whenever|unless|provided|rejected|discarded|unphysical|not|excluded|to"
 )
 _WEAK = re.compile(  # of a text in lower case
@@ -225,7 +225,8 @@ _WEAK = re.compile(  # of a text in lower case
     r"|\b(?:might|could|may) (?:take|choose|set|pick|guess)\b|\bhad (?:we|it|the|there)\b"
     r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
     r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
-    rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA})))"
+    r"|(?P<next>\b(?:(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{1,4}"
+    rf"|(?:at first|initially|previously),? \()(?={FORMULA})))"
 )
 
 _WOULD_ELSEWHERE = re.compile(any_word("conditionals", without="english"))

@@ -86,6 +86,7 @@ _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
 UNIT_EXPRESSION = rf"(?:1/)?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
 _UNIT_AFTER = rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _MORE_UNIT = rf"(?:[ ~]|\\,){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
+_BELOW_AFTER = rf"[/·]{UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"  # `m$^3$/mol`
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
 _DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
     r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
@@ -213,6 +214,11 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
         return "", start
     word, end = _append_power(text, word, after.end())
     for _ in range(_MAX_MORE_UNITS):  # `N m` is no N
+        below = compiled(_BELOW_AFTER).match(text, end) if text[end - 1 : end] == "$" else None
+        if below is not None:
+            name, end = _append_power(text, below.group()[1:], below.end())
+            word = f"{word}{below.group()[0]}{name}"
+            continue
         more = compiled(_MORE_UNIT).match(text, end)
         name = more.group().removeprefix("\\,").strip(" ~\\") if more else ""
         if (

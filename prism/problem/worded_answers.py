@@ -540,12 +540,15 @@ _THEREFORE = re.compile(
 # A sentence contrary to fact, `Below 7.00 rad/s it would be stable`, says nothing of the case that was asked.
 _NO_TURN = r"(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*"
 _CONTRARY = re.compile(
-    r"\W*(?:(?:with|at|for|below|above|under)\b(?!\s+th(?:is|at|ese|ose)\b)(?=[^;:!?]*?[\d$\\][^;:!?]*?\bwould\b)"
+    r"\W*(?:(?:with|at|for|below|above|under)\b(?!\s+th(?:is|at|ese|ose)\b)(?=[^;:!?]*?(?:[\d$\\]|\b(?:other|another|different"
+    r"|(?:slow|fast|small|larg|bigg|low|high|weak|strong|short|long|light|heavi|thinn|thick|great|narrow|wid)er)\b)"
+    r"[^;:!?]*?\bwould\b)"
     r"|without\b|to (?:make|be|become|keep|get|render)\b|(?:if\b[^;:!?]*?\b)?(?:were|had)\b)"
     rf"{_NO_TURN}?\bwould\b{_NO_TURN}",
     re.IGNORECASE,
 )
 # `One might expect that it decreases, but` is no hedge of what stands behind it.
+_PIECES = re.compile(r"[;()]|,?\s(?:whereas|while|but|although)\b")
 _EXPECTED = re.compile(
     r"\b(?:one|we|you|many|people) (?:might|may|would|could) (?:\w+ )?(?:expect|think|guess|believe|suppose)\b"
     r"[^.;:!?]*?\b(?:but|however|yet)\b",
@@ -581,8 +584,11 @@ def _chosen_option(place: str, options: tuple[str, ...]) -> _Choice | None:
     """Return the option that a text states, else the one stated after its last "therefore"; None if it names none."""
     if len(place) > _MAX_PLACE:
         return _Choice(why=f"more than {MAX_WORDS} words are no answer")
-    if _CONTRARY.fullmatch(place):
+    pieces = _PIECES.split(place)
+    of_this_case = [piece for piece in pieces if not _CONTRARY.fullmatch(piece)]
+    if not of_this_case or _CONTRARY.fullmatch(place):
         return None
+    place = place if len(of_this_case) == len(pieces) else "; ".join(of_this_case)
     shown = _EXPECTED.sub(" ", visible_text(place))
     found = _choice_throughout(shown, options)
     turns = [] if found is None or found.option else list(_THEREFORE.finditer(shown))

@@ -38,6 +38,12 @@ _CONDITION = re.compile(rf"{any_word('conditions')}[ ~]{{1,3}}\Z", re.IGNORECASE
 _PUT_IN = re.compile(  # between a formula and values that are put into it
     rf"[\s.,;:]{{1,4}}(?:so )?{any_word('conditions')}[ ~]{{1,3}}", re.IGNORECASE
 )
+_NO_LETTERS = re.compile(
+    r"\\(?:[dt]?frac|sqrt|pi|left|right|cdot|times|approx|,|;)(?![A-Za-z])|\\(?:mathrm|text|unit|rm)\s*\{[^{}]*\}"
+)
+_ENDS_SENTENCE = re.compile(r"[ \t]*(?:[.;\n]|\Z)")
+_EITHER = re.compile(r"\b(?:either|whether)\b", re.IGNORECASE)
+_LETTER = re.compile("[A-Za-zα-ωΔΩΣΦΨ]")
 _LISTED = re.compile(rf"[^.;:$\\]{{0,12}}?(?:,|{any_word('connectives')})[ ~]{{1,3}}", re.IGNORECASE)
 _EQUAL = frozenset(("=", "≈", r"\approx"))
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
@@ -47,7 +53,8 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _RESTATED = re.compile(  # words that lead to the value of what stands before them
-    rf"[\s~,.;:，。；–—(]{{1,4}}(?:so |or )?(?:{any_word('restating')}[\s~,:，]{{0,2}}){{1,2}}"
+    r"(?:(?P<alternative>,[ ~]or[ ~])"
+    rf"|[\s~,.;:，。；–—(]{{1,4}}(?:so |or )?(?:{any_word('restating')}[\s~,:，]{{0,2}}){{1,2}})"
     r"(?:(?:about|approximately|roughly|some|etwa|ungefähr|rund|ca\.|circa|environ|ongeveer|примерно|около|约|約)\s?)?"
     rf"(?=[-+−\d.]|{SPELLED})",
     re.IGNORECASE,
@@ -234,6 +241,12 @@ def _restated_value(text: str, blocks: Sequence[Block], last: int) -> Block | No
     if own < 0 or (own < last and not _PUT_IN.fullmatch(text, blocks[own].outer_end, blocks[first].outer_start)):
         return None
     head = text[blocks[own].start : blocks[own].end]
+    if (
+        mark
+        and mark["alternative"]
+        and not (_has_letters(RELATED.split(head)[-1], value) and _is_aside(text, block, value))
+    ):
+        return None
     signs = {sign[0] for sign in RELATED.finditer(head)}
     if not signs or not signs <= _EQUAL or LAYOUT.search(head):
         return None
@@ -242,6 +255,17 @@ def _restated_value(text: str, blocks: Sequence[Block], last: int) -> Block | No
         return None
     members = value.members if own == last else (name, *value.members)
     return Block(start, value.end, "plain", start, value.end, members, ("=",))
+
+
+def _has_letters(side: str, value: Block) -> bool:
+    """Return True if a side is a formula of letters, and a value has a unit: `v = gt`, or 9 m/s."""
+    return r"\unit" in value.members[0] and _LETTER.search(_NO_LETTERS.sub(" ", side)) is not None
+
+
+def _is_aside(text: str, block: Block, value: Block) -> bool:
+    """Return True if a sentence ends with a value, and has no "either" before the formula that it belongs to."""
+    before = text[sentence_start(text, block.outer_start) : block.outer_start]
+    return _ENDS_SENTENCE.match(text, value.end) is not None and _EITHER.search(before) is None
 
 
 def _first_put_in(text: str, blocks: Sequence[Block], last: int) -> int:
@@ -259,7 +283,8 @@ def find_second_values(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
     for block, following in pairwise([*blocks, None]):
         if block is None or block.kind != "inline" or not RELATED.search(text, block.start, block.end):
             continue
-        if mark := _SECOND.match(text, unit_after(text, block.outer_end)[1]):
+        mark = _SECOND.match(text, unit_after(text, block.outer_end)[1])
+        if mark and not (following and following.kind == "plain" and following.outer_start <= mark.end() - 1):
             value = value_at(text, mark.end())
             if value is not None and (following is None or value.end <= following.outer_start):
                 yield value
@@ -297,7 +322,7 @@ def _ends_of(text: str, block: Block) -> list[int]:
 def _n_torn(text: str, end: int, following: Block | None) -> int:
     """Return how many formulas a sign or word at an offset tears: the one before it, and one that it leads to."""
     shown = text[end : end + _REACH]
-    if following is not None and following.outer_start - end < _REACH:
+    if following is not None and 0 <= following.outer_start - end < _REACH:
         sign = " " if RELATED.search(text, following.start, following.end) else "§"
         shown = shown[: following.outer_start - end] + sign
     mark = _TORN.match(shown)

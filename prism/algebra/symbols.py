@@ -45,10 +45,14 @@ class Symbol:
     sup: str = ""
 
     @property
+    def letter(self) -> str:
+        r"""Return the base with its style: `\vec{E}` of `\vec{E}'_x`."""
+        return rf"\{self.style}{{{self.base}}}" if self.style else self.base
+
+    @property
     def head(self) -> str:
         r"""Return the name up to its scripts: `\vec{E}'` of `\vec{E}'_x`."""
-        styled = rf"\{self.style}{{{self.base}}}" if self.style else self.base
-        return f"{self.change}{styled}{self.primes * chr(39)}"
+        return f"{self.change}{self.letter}{self.primes * chr(39)}"
 
     @property
     def is_vector(self) -> bool:

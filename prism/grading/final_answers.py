@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from prism.algebra.alternatives import REGIONS, has_several_values
 from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.several_values import index_in_family
@@ -415,8 +416,8 @@ def _answer_in_words(
 def _is_one_of_box(place: int, placed: Sequence[_Placed], located: Sequence[LocatedFormula]) -> bool:
     r"""Return True if a box gives values under other names of one letter, `\boxed{\omega_1 = 5, \omega_2 = 7}`."""
     in_box = [f.members[0] for k, f in placed if f.members and located[k].block == located[place].block]
-    letters = {side.name.partition("_")[0] for side in in_box}
-    return located[place].kind == "boxed" and len(set(in_box)) > 1 and len(letters) == 1
+    letters = {symbol_of(side.name).head if side.op == "sym" else None for side in in_box}
+    return located[place].kind == "boxed" and len(set(in_box)) > 1 and len(letters) == 1 and None not in letters
 
 
 def _under_another_name(

@@ -512,6 +512,7 @@ def _judge_step(
         is_one_of_many = (
             _n_distinct_statements(other for other in contradicting if other.is_solved)
             >= (1 if each.place[0] in swept else LATEST + n_rivals)
+            or _n_distinct_statements(other for other in contradicting if _is_direct_rival(other, each)) > n_rivals
             or _n_distinct_statements(contradicting) >= LATEST_OF_CLASS + n_rivals
             or _is_one_of_many(each, group, n_rivals)
         )
@@ -519,6 +520,20 @@ def _judge_step(
         if place not in reasons or reasons[place] is not None:  # a formula stands if one of its statements does
             reasons[place] = WithheldReason.ONE_OF_MANY if is_one_of_many else None
     return reasons
+
+
+def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
+    """Return True if a formula gives a node's quantity exactly, under the name of a supporting one, otherwise.
+
+    It has the node's own symbols: by others it may be true too.
+    """
+    names = {side for side in supporting.statement.formula.members if side.op == "sym"}
+    return (
+        assertion.is_solved
+        and assertion.has_same_symbols
+        and not (assertion.is_number or assertion.is_approximate or assertion.is_broken)
+        and not names.isdisjoint(assertion.statement.formula.members)
+    )
 
 
 def _swept_places(assertions: Sequence[Assertion], most: int) -> frozenset[int]:

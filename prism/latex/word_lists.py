@@ -15,9 +15,9 @@ from prism.resources import resource
 
 FOLDER = "vocabulary/words"
 FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
-KINDS = frozenset(
-    ("alternatives", "looser", "denials", "conditions", "conditionals", "ranges", "connectives", "restating")
-)
+KINDS = frozenset((
+    "alternatives", "looser", "denials", "instead", "conditions", "conditionals", "ranges", "connectives", "restating",
+))  # fmt: skip
 
 
 @cache

@@ -15,7 +15,7 @@ A" does not. The lists are short on purpose: a denial that nobody meant costs ho
   box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
 - Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
 - Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`,
-  `_DENIED_ELSEWHERE`: "ist falsch", "il n'est pas vrai que").
+  `instead`: "ist falsch", "il n'est pas vrai que").
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
@@ -55,6 +55,7 @@ Span = tuple[int, int]  # offsets in the masked text
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WRONG_WORD = "|".join(sorted(WRONG_WORDS))
 _WRONG_ELSEWHERE = any_word("denials", without="english")
+_LONGEST_INSTEAD = 48  # characters before a formula in which words stand that deny it
 _ABSURD = (
     "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
     "|nonsensical"
@@ -108,8 +109,20 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
 
 def denied_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
-    denials = _spans_of_matches(masked, _DENIAL, _TURN)
+    denials = chain(_spans_of_matches(masked, _DENIAL, _TURN), _spans_instead(masked))
     return blocks_in(masked.starts, chain(denials, _question_spans(masked.shown), _spans_taken_back(masked)))
+
+
+_INSTEAD_WORDS = tuple(word.lower() for word in sorted(all_words("instead")))
+_INSTEAD = re.compile(rf"(?<!whether )(?<!or )(?<!if )(?<!why ){any_word('instead')}\Z", re.IGNORECASE)
+
+
+def _spans_instead(masked: MaskedText) -> Iterator[Span]:
+    """Yield the span of each formula right behind a word that denies it, `not $v = gt$`, in any language."""
+    for start in masked.starts:
+        before = masked.lowered[max(0, start - _LONGEST_INSTEAD) : start].rstrip(" \t*({")
+        if before.endswith(_INSTEAD_WORDS) and _INSTEAD.search(before):
+            yield start, start + 1
 
 
 def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
@@ -182,7 +195,7 @@ _NEXT = (  # denies the one right behind it
     r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
     r"|\b(?:we|i) (?:doubt|deny|dispute|reject|refute|refuse to (?:accept|believe))"
     r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
-    r"|\bcan(?:not|'t| not) (?:be|equal|have)|\binstead of|\brather than|\b(?:and|but) not|, not"
+    r"|\bcan(?:not|'t| not) (?:be|equal|have)"
     r"|\bif\b[^.;:]{0,80}\bwere(?: equal to| given by)?)"
     rf"\s{{1,3}}(?:that\s)?[\s*({{]{{0,6}}(?={FORMULA})"
 )
@@ -204,7 +217,7 @@ _FIRST_OF_DENIAL = (
     "|we|i|you|one"
 )
 _DENIAL = re.compile(  # of a text in lower case
-    rf"(?=[abcdefilmnorstwy',])(?:\b(?=(?:{_FIRST_OF_DENIAL})\b)|(?=, not))"
+    rf"(?=[abcdefilmnorstwy'])\b(?=(?:{_FIRST_OF_DENIAL})\b)"
     rf"(?:(?P<behind>{_BEHIND})|(?P<next>{_NEXT})|(?P<before>{_BEFORE}))"
 )
 _TURN = re.compile(
@@ -534,12 +547,6 @@ _LABEL = re.compile(  # of a text in lower case
     rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
     re.MULTILINE,
 )
-_DENIED_ELSEWHERE = re.compile(
-    r"(?:\b(?:es gilt nicht|es ist falsch,? dass|(?:è falso|non è vero) che"
-    r"|il n['’]est pas vrai que|il est faux que|no es (?:cierto|verdad) que|es falso que"
-    rf"|неверно,? что)|不能写成|不能得到)[ \t,:]{{0,4}}(?={FORMULA})",
-    re.IGNORECASE,
-)
 _FOOTNOTE = re.compile(
     r"^[ \t]{0,3}(?:\[\^(?P<name>[\w-]{1,20})\]:|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotetext)\{)"
     r"[ \t]*(?P<note>[^\n}]{1,300})",
@@ -583,8 +590,6 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
             yield mark.end(), check.start() if check else _line_end(shown, mark.end())
         else:
             yield _formula_ending(shown, mark.start() - 1)
-    for mark in _DENIED_ELSEWHERE.finditer(shown):
-        yield mark.end(), mark.end() + 1
     yield from _spans_with_footnotes(shown)
 
 

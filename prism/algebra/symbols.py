@@ -7,11 +7,14 @@ name says is read here; no other module has a pattern over names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 VECTOR = "vec"
 HAT = "hat"
+ADJOINT = r"\dagger"  # superscripts
+STAR = "*"
+TRANSPOSED = frozenset(("T", r"\top", r"\mathsf{T}"))
 _MAX_REMEMBERED = 8192  # names
 
 _GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
@@ -19,7 +22,7 @@ _NAME = re.compile(
     rf"(?P<change>\\(?:Delta|delta|partial) )?"
     rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+))(?P<primes>'*)"
     rf"(?:_(?:\{{(?P<sub>{_GROUP})\}}|(?P<low>\\[A-Za-z]+|[^{{}}])))?"
-    rf"(?:\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?"
+    rf"(?P<top>\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?(?P<call>\(.*\))?"
 )
 
 
@@ -34,6 +37,7 @@ class Symbol:
         change: `\Delta `, `\delta ` or `\partial ` before it.
         primes: how many.
         sub, sup: subscript and superscript without their braces.
+        body: the name without its superscript.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Symbol:
     primes: int = 0
     sub: str = ""
     sup: str = ""
+    body: str = field(default="", compare=False)
 
     @property
     def letter(self) -> str:
@@ -74,7 +79,7 @@ def symbol_of(name: str) -> Symbol:
     """
     read = _NAME.fullmatch(name)
     if read is None:
-        return Symbol(name, name)
+        return Symbol(name, name, body=name)
     return Symbol(
         name,
         read["letter"] if read["inner"] is None else read["inner"],
@@ -83,4 +88,5 @@ def symbol_of(name: str) -> Symbol:
         len(read["primes"]),
         read["sub"] or read["low"] or "",
         read["sup"] or read["high"] or "",
+        name.removesuffix(f"{read['top'] or ''}{read['call'] or ''}") + (read["call"] or ""),
     )

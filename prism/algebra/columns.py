@@ -3,9 +3,7 @@ r"""Columns written as binomial coefficients, `\psi = \binom{a}{b}` and `\vec r 
 from __future__ import annotations
 
 from prism.algebra.expr import Expr, nodes_with, ops_of, substitute, symbols
-from prism.algebra.symbols import symbol_of
-
-_STATES = frozenset((r"\psi", r"\Psi", r"\chi", r"\phi", r"\Phi", r"\varphi"))  # letters of spinors
+from prism.algebra.symbols import LETTERS_OF_STATES, symbol_of
 
 _WHOLE = frozenset(("n", "k", "N", "K", "m", "M", "r", "i", "j", "l"))  # letters of whole numbers
 
@@ -34,7 +32,7 @@ def is_column(member: Expr) -> bool:
     r"""Return True for a vector times numbers, a lone letter of a state, a ket, or what has a table: `\chi_+`."""
     if "matrix" in ops_of(member) or any(node.name == "ket" for node in nodes_with(member, "bracket")):
         return True
-    if member.op == "sym" and symbol_of(member.name).head in _STATES:
+    if member.op == "sym" and symbol_of(member.name).head in LETTERS_OF_STATES:
         return True
     return "dot" not in ops_of(member) and _has_vector(member)
 

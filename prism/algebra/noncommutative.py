@@ -34,7 +34,7 @@ from prism.algebra.expr import (
     with_args,
 )
 from prism.algebra.macaulay import is_mean
-from prism.algebra.symbols import ADJOINT, TRANSPOSED, symbol_of
+from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 NAMES_KEPT = 4096  # names of symbols with what they show
@@ -75,7 +75,6 @@ _HAMILTONIANS = frozenset((r"\mathcal{H}", "H"))
 _SPINS = frozenset((r"\sigma", "S", "s"))  # matrices of numbers: a function of place commutes with them
 _MATRICES_OF_SPIN = frozenset((r"\gamma", r"\sigma"))
 _STATES_OF_SPIN = frozenset((r"\alpha", r"\beta"))
-_STATES = _WAVE_FUNCTIONS | {r"\phi", r"\Phi", r"\varphi", r"\chi"}
 _MATRICES = frozenset((r"\rho", r"\sigma", r"\varrho", r"\Lambda", r"\Sigma", r"\Omega", r"\Pi"))
 _STYLES_OF_MATRICES = frozenset(("", "mathbf", "boldsymbol", "mathcal", "mathrm"))
 _WITHOUT_TRACE = frozenset(letter for each in "abxpq" for letter in (each, rf"\hat{{{each}}}"))
@@ -217,7 +216,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
 def _is_written_as_operator(name: str) -> bool:
     """Return True for the name of a symbol with a hat or a dagger, or of a Dirac matrix."""
     read = symbol_of(name)
-    return read.is_hat or read.sup == ADJOINT or (read.base == r"\gamma" and bool(read.sup))
+    return read.is_marked or (read.base == r"\gamma" and bool(read.sup))
 
 
 @lru_cache(NAMES_KEPT)
@@ -363,7 +362,7 @@ def letters_beside_transposes(nodes: Iterable[Expr]) -> set[str]:
 def _transposed(node: Expr) -> Expr | None:
     """Return A of `A^T`; None for other factors."""
     is_power = node.op == "pow" and node.args[1] == symbol("T")
-    if is_power or (node.op == "sym" and symbol_of(node.name).sup in TRANSPOSED):
+    if is_power or (node.op == "sym" and symbol_of(node.name).sup in TURNED):
         return _inverted_or_adjoint(node)
     return node.args[0] if node.op == "opaque" and node.name in ("T", "^T") else None
 
@@ -394,7 +393,7 @@ def _inverted_or_adjoint(node: Expr) -> Expr | None:
             return inner
         return inner if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper() else None
     read = symbol_of(node.name)
-    return symbol(read.body) if node.op == "sym" and read.sup in {ADJOINT, *TRANSPOSED} else None
+    return symbol(read.body) if node.op == "sym" and read.sup in {ADJOINT, *TURNED} else None
 
 
 def _letters_in_another_order(node: Expr) -> set[str]:
@@ -707,7 +706,7 @@ def _acts_on(action: _Action, name: str) -> bool:
     if action is _NO_ACTION or _is_number_of_all(name):
         return False
     read = symbol_of(name)
-    is_state = read.letter in _STATES and not read.sub and not read.change
+    is_state = read.letter in LETTERS_OF_STATES and not read.sub and not read.change
     if action.on_all or (action.on_states and is_state) or (action.on_spins and read.head in _STATES_OF_SPIN):
         return True
     if not (action.on_places or (action.on_matrices and _is_matrix_letter(name))):

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import combinations, pairwise
 from operator import or_
 from typing import NamedTuple
@@ -37,7 +36,6 @@ from prism.algebra.macaulay import is_mean
 from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
-NAMES_KEPT = 4096  # names of symbols with what they show
 MAX_TERMS = 64  # of a product that is multiplied out
 _MAX_POWER = 6  # of operators that is multiplied out in their order
 _MAX_NODES = 5_000  # of all terms; with operators in exponents they would double on each level
@@ -109,7 +107,8 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
     operators, hats_act = operator_names(a, b), any(map(_speaks_of_quanta, names))
-    return _with_ordered_products(a, operators, hats_act), _with_ordered_products(b, operators, hats_act)
+    one, two = (_ordered(f, operators & traits_of(f).names, hats_act) for f in (a, b))
+    return one, two
 
 
 def shows_operators(f: Formula) -> bool:
@@ -208,35 +207,26 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     matrices = letters_beside_transposes(nodes)
     operators |= matrices | {name for name in names if symbol_of(name).body in matrices}
     certain = any(_is_operator(node, _NONE) for node in nodes)
-    has_evidence = operators or certain or not names.isdisjoint(_PAULI)
-    return _OperatorEvidence(frozenset(operators), certain) if has_evidence else None
+    return _OperatorEvidence(frozenset(operators), certain) if operators or certain or names & _PAULI else None
 
 
-@lru_cache(NAMES_KEPT)
 def _is_written_as_operator(name: str) -> bool:
     """Return True for the name of a symbol with a hat or a dagger, or of a Dirac matrix."""
     read = symbol_of(name)
-    return read.is_marked or (read.base == r"\gamma" and bool(read.sup))
+    return read.is_hat or read.sup == ADJOINT or (read.base == r"\gamma" and bool(read.sup))
 
 
-@lru_cache(NAMES_KEPT)
 def _speaks_of_quanta(name: str) -> bool:
     """Return True for the name of a symbol that only quantum mechanics has."""
     read = symbol_of(name)
     return read.sup == ADJOINT or (read.letter in _QUANTUM and not read.change)
 
 
-@lru_cache(NAMES_KEPT)
 def _is_matrix_letter(name: str) -> bool:
     """Return True for the name of a symbol that may be a matrix."""
     read = symbol_of(name)
     is_capital = read.base[:1].isupper() and read.style in _STYLES_OF_MATRICES and not read.change
     return is_capital or (read.letter in _MATRICES and not read.sub and not read.change)
-
-
-def _with_ordered_products(f: Formula, operators: frozenset[str], hats_act: bool) -> Formula:
-    """Replace the products of operators in every member of a formula, as `order_operator_products` does."""
-    return _ordered(f, operators & traits_of(f).names, hats_act)
 
 
 @budget.remembered(FORMULAS_KEPT)
@@ -299,19 +289,16 @@ def _integer_exponent(exponent: Expr) -> int | None:
     return int(value) if value is not None and value.denominator == 1 else None
 
 
-@lru_cache(NAMES_KEPT)
 def _is_number_name(name: str) -> bool:
     r"""Return True if a symbol of this name is surely a number that commutes with operators: `i`, `\hbar`, `m`."""
     return _is_number_of_all(name) or _is_number_of_states(name)
 
 
-@lru_cache(NAMES_KEPT)
 def _is_number_of_all(name: str) -> bool:
     """Return True for the name of a number that commutes with everything."""
     return name in _NUMBERS or symbol_of(name).head == "m"
 
 
-@lru_cache(NAMES_KEPT)
 def _is_number_of_states(name: str) -> bool:
     """Return True for the name of a number that no place depends on: a frequency, the energy of a numbered state."""
     read = symbol_of(name)
@@ -567,8 +554,7 @@ def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | 
     for factors, word in terms:
         spelled = [canonical(letter) for letter in word]
         budget.charge(len(word) ** 2)
-        bases = (letter.args[0] if letter.op == "pow" else letter for letter in word)
-        is_finite = not any(symbol_of(base.name).body in _WITHOUT_TRACE for base in bases)
+        is_finite = not any(symbol_of(name).body in _WITHOUT_TRACE for name in symbols(*word))
         start = min(range(len(word) if is_finite else 1), key=lambda k: (*spelled[k:], *spelled[:k])) if word else 0
         first = (*word[start:], *word[:start])
         atom = (first[0],) if len(first) == 1 else (Expr("opaque", first, name=_WORD),) if first else (_ONE,)

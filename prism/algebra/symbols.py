@@ -78,11 +78,6 @@ class Symbol:
         return self.is_vector or self.is_hat
 
     @property
-    def is_marked(self) -> bool:
-        """Return True for a letter with a hat or a dagger."""
-        return self.is_hat or self.sup == ADJOINT
-
-    @property
     def bare(self) -> str:
         r"""Return the name without its style: `F_1` of `\vec{F}_1`."""
         return self.name.replace(self.letter, self.base, 1)

@@ -217,9 +217,7 @@ def _shows_complex_numbers(one: Marks, two: Marks, named: frozenset[str]) -> boo
         one.has_parts
         or two.has_parts
         or any(
-            base in names
-            if symbol_of(name).sup == STAR
-            else base in marks.names & _USUALLY_COMPLEX and name not in named
+            base in (names if symbol_of(name).sup == STAR else marks.names & _USUALLY_COMPLEX) and name not in named
             for marks in (one, two)
             for name, base in marks.conjugates
         )

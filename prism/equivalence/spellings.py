@@ -16,7 +16,6 @@ from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import marks_of
 
 _AXES = {"i": "x", "j": "y", "k": "z", r"\imath": "x", r"\jmath": "y"}
-_VECTORS_OF_AXES = frozenset((r"\vec{i}", r"\vec{j}", r"\vec{k}"))
 _ELEMENTS = {
     **dict.fromkeys((r"\vec{l}", r"\vec{\ell}", r"\vec{s}", r"\vec{r}"), "line element"),
     **dict.fromkeys((r"\vec{A}", r"\vec{S}", r"\vec{a}", r"\vec{\sigma}"), "surface element"),
@@ -65,7 +64,7 @@ def _things(f: Formula, name: str) -> Iterator[str]:
     if name in ("i", "j") and name not in marks_of(f).summed:
         yield _IMAGINARY_UNIT
     read = symbol_of(name)
-    is_unit = name == read.letter and (read.is_hat or name in _VECTORS_OF_AXES)
+    is_unit = name == read.letter and (read.is_hat or (read.is_vector and read.base in ("i", "j", "k")))
     if is_unit or (read.is_accented and read.base == "e" and read.sub):
         letter = read.sub or read.base
         yield f"unit vector {_AXES.get(letter, letter)}"

@@ -46,12 +46,7 @@ def _is_closed(node: Expr) -> bool:
 def _inside(boundary: Expr) -> str:
     r"""Return the region that a boundary encloses, V of `\partial V`; empty for what is no boundary."""
     read = symbol_of(boundary.name)
-    return read.base if read.change.startswith(r"\partial") and boundary.name == read.change + read.base else ""
-
-
-def _is_region(node: Expr) -> bool:
-    """Return True for a letter, or a word."""
-    return node.name.replace("\\", "").isalpha()
+    return read.base if "partial" in read.change and boundary.name == read.change + read.base else ""
 
 
 def _kind_of(node: Expr) -> str:
@@ -68,17 +63,18 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
     """Return an expression in which integrals over regions are named, and closed ones are opened."""
     args = tuple(_opened(arg, regions) for arg in node.args[:1]) + node.args[1:] if node.op in (
         "integral", "contour") else tuple(_opened(arg, regions) for arg in node.args)  # fmt: skip
+    is_word = len(node.args) == 3 and node.args[2].name.replace("\\", "").isalpha()
     if not _is_closed(node):
-        kind = _kind_of(node) if node.op == "integral" and len(node.args) == 3 else ""
-        if kind and _is_region(node.args[2]):
-            _refuse_field_as_element(node)
-            return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
-        return with_args(node, args)
-    if len(node.args) == 3 and not (_inside(node.args[2]) or _is_region(node.args[2])):
+        kind = _kind_of(node) if node.op == "integral" and is_word else ""
+        if not kind:
+            return with_args(node, args)
+        _refuse_field_as_element(node)
+        return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
+    inside = _inside(node.args[2]) if len(node.args) == 3 else ""
+    if len(node.args) == 3 and not (inside or is_word):
         raise Unvalued("a boundary that is turned round or multiplied")
     element = node.args[1].name
     _refuse_field_as_element(node)
-    inside = _inside(node.args[2]) if len(node.args) == 3 else ""
     is_area = element in _AREAS and not (inside in ("S", r"\Sigma") and element in _LINES)
     kind = VOLUME if is_area else SURFACE
     region = symbol(inside or regions.get(kind, "V" if is_area else "S"))

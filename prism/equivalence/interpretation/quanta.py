@@ -198,8 +198,8 @@ def pauli(axis: str) -> Table:
 
 def is_vector_of_operators(node: Expr, space: Space | None) -> bool:
     r"""Return True for `\vec{\sigma}` and `\hat{L}` without an index."""
-    is_known = space is not None and space.kind in ("spin", "pauli") and node.op == "sym"
-    return is_known and space is not None and node.name in space.names and not axis_of(node.name)
+    is_known = space is not None and space.kind in ("spin", "pauli") and node.name in space.names
+    return is_known and node.op == "sym" and not axis_of(node.name)
 
 
 def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozenset[str]) -> Space | None:
@@ -223,16 +223,17 @@ def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozense
     if len(found) != 1 or not are_marked or is_width:
         return None
     ((kind, own),) = found.items()
+    means = {name for name in names if symbol_of(name).style == "mean"}
     bare = frozenset().union(*(_outside_labels(member) for member in members)) & names
     if kind == "ladder" and any(family_of(name) == "place" for name in own):
         own |= {name for name in bare if family_of(name) == "place"}
-        if not all(_is_one_of(name, _COMMUTE_WITH_PLACE) for name in bare - own - _UNITS if not _is_bar(name)):
+        if not all(_is_one_of(name, _COMMUTE_WITH_PLACE) for name in bare - own - _UNITS - means):
             return Space("refused", 0, names=frozenset(own))  # what may depend on the place
-    elif kind == "spin" and any(map(_depends_on_place, bare)):
+    elif kind == "spin" and any(symbol_of(name).base in _DEPEND_ON_PLACE for name in bare):
         return Space("refused", 0, names=frozenset(own))
     others = operators & names - own - _UNITS - {name + DAGGER for name in own}
     has_hats = any(symbol_of(name).is_hat for name in own)
-    if any(not _is_bar(name) and not (has_hats and _is_one_of(name, _NUMBERS)) for name in others):
+    if any(not (has_hats and _is_one_of(name, _NUMBERS)) for name in others - means):
         return None
     return _made(kind, frozenset(own), nodes, members, ends, labels)
 
@@ -288,22 +289,10 @@ def _outside_labels(node: Expr) -> frozenset[str]:
     return frozenset().union(*(_outside_labels(arg) for arg in node.args if not any(arg is end for end in ends)))
 
 
-def _is_bar(name: str) -> bool:
-    """Return True for the name of a mean."""
-    return symbol_of(name).style == "mean"
-
-
 def _is_one_of(name: str, letters: Set[str]) -> bool:
     """Return True for one of some letters with any index, starred or not."""
     read = symbol_of(name)
     return read.head in letters and read.sup in ("", STAR) and not read.call
-
-
-def _depends_on_place(name: str) -> bool:
-    """Return True for the name of a place, a momentum, a field or a wave function."""
-    read = symbol_of(name)
-    is_in_style = not read.style or read.is_accented
-    return is_in_style and read.base in _DEPEND_ON_PLACE and not (read.change or read.sup)
 
 
 def _ends(node: Expr) -> tuple[Expr, ...]:

@@ -44,7 +44,7 @@ def may_have_quanta(name: str) -> bool:
 
 def is_marked(read: Symbol) -> bool:
     r"""Return True for a letter with a hat or a dagger, and for `\vec{\sigma}`."""
-    return read.is_marked or read.letter == r"\vec{\sigma}"
+    return read.is_hat or read.sup == ADJOINT or read.letter == r"\vec{\sigma}"
 
 
 def axis_of(name: str) -> str:

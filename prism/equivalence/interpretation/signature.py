@@ -343,10 +343,8 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
     for node in nodes:
         if node.op == "apply" and node.name in ("Re", "Im"):
             inside = symbols(node)
-            if any(conjugation_base(name) != name for name in inside) or any(
-                part.op == "opaque" for part in walk(node)
-            ):
-                starred = {symbol_of(conjugation_base(name)).head for name in inside if conjugation_base(name) != name}
+            starred = {symbol_of(conjugation_base(name)).head for name in inside if conjugation_base(name) != name}
+            if starred or any(part.op == "opaque" for part in walk(node)):
                 phases = frozenset().union(*(symbols(part) for part in walk(node) if part.op == "exp"))
                 inside -= phases - {conjugation_base(name) for name in phases if conjugation_base(name) != name}
                 found |= {name for name in inside if _may_be_complex(name) or symbol_of(name).head in starred}
@@ -377,12 +375,8 @@ def _states(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
     for node in nodes if operators else ():
         for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
             base = left.args[0] if left.op == "pow" else left
-            if (
-                base.op == "sym"
-                and base.name in operators
-                and right.op == "sym"
-                and (symbol_of(right.name).letter in LETTERS_OF_STATES)
-            ):
+            is_wave = right.op == "sym" and symbol_of(right.name).letter in LETTERS_OF_STATES
+            if base.op == "sym" and base.name in operators and is_wave:
                 found.add(right.name)
     return frozenset(found)
 

@@ -32,6 +32,7 @@ from prism.algebra.expr import (
     with_args,
     with_members,
 )
+from prism.algebra.symbols import symbol_of
 
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
@@ -56,7 +57,7 @@ _VARYING = {
     **dict.fromkeys(("T", r"\beta"), _POTENTIALS),
     **dict.fromkeys(("V", "P", "p", "S", "N"), _POTENTIALS | {"P", "p", "T"}),
 }
-_COMPONENTS = frozenset((*_PLACES, *(f"{{{one}{two}}}" for one in "xyz" for two in "xyz")))
+_COMPONENTS = frozenset((*_PLACES, *(one + two for one in "xyz" for two in "xyz")))
 
 
 def usually_varies(name: str, variable: str) -> bool:
@@ -65,9 +66,10 @@ def usually_varies(name: str, variable: str) -> bool:
     >>> usually_varies("E_r", "r"), usually_varies("y", "x"), usually_varies("v_0", "t"), usually_varies("A", "t")
     (True, True, False, False)
     """
-    base, _, index = name.removeprefix(r"\vec{").replace("}", "").partition("_")
-    if index:
-        return index in _COMPONENTS and variable in (*_PLACES, "t")
+    read = symbol_of(name)
+    base = read.base if read.is_vector else read.head
+    if read.sub:
+        return read.sub in _COMPONENTS and variable in (*_PLACES, "t")
     return base != variable and base in _VARYING.get(variable, ())
 
 
@@ -296,7 +298,7 @@ def _is_without_rates(term: Expr, variable: Expr, varies: Callable[[str], bool])
     """Return True for a term in which nothing varies as far as anyone knows, and nothing is a value at the start."""
     names = symbols(term)
     return variable.name not in names and not any(
-        varies(name) or usually_varies(name, variable.name) or name.endswith(("_0", "_{0}")) for name in names
+        varies(name) or usually_varies(name, variable.name) or symbol_of(name).sub == "0" for name in names
     )
 
 

@@ -3,8 +3,7 @@ r"""Columns written as binomial coefficients, `\psi = \binom{a}{b}` and `\vec r 
 from __future__ import annotations
 
 from prism.algebra.expr import Expr, nodes_with, ops_of, substitute, symbols
-
-_STATES = frozenset((r"\psi", r"\Psi", r"\chi", r"\phi", r"\Phi", r"\varphi"))  # letters of spinors
+from prism.algebra.symbols import LETTERS_OF_STATES, symbol_of
 
 _WHOLE = frozenset(("n", "k", "N", "K", "m", "M", "r", "i", "j", "l"))  # letters of whole numbers
 
@@ -18,7 +17,7 @@ def with_columns(members: tuple[Expr, ...]) -> tuple[Expr, ...]:
     if not coefficients or not any(map(is_column, members)):
         return members
     beside = [member for member in members if "binomial" in ops_of(member)]
-    if any("sum" in ops_of(member) or any(map(_is_vector_name, symbols(member))) for member in beside):
+    if any("sum" in ops_of(member) or _has_vector(member) for member in beside):
         return members
     columns = {node: as_column(node) for node in coefficients}
     return tuple(substitute(member, columns) for member in members)
@@ -33,14 +32,14 @@ def is_column(member: Expr) -> bool:
     r"""Return True for a vector times numbers, a lone letter of a state, a ket, or what has a table: `\chi_+`."""
     if "matrix" in ops_of(member) or any(node.name == "ket" for node in nodes_with(member, "bracket")):
         return True
-    if member.op == "sym" and member.name.partition("_")[0].strip("{}") in _STATES:
+    if member.op == "sym" and symbol_of(member.name).head in LETTERS_OF_STATES:
         return True
-    return "dot" not in ops_of(member) and any(map(_is_vector_name, symbols(member)))
+    return "dot" not in ops_of(member) and _has_vector(member)
 
 
-def _is_vector_name(name: str) -> bool:
-    """Return True for the name of a symbol with an arrow or in bold type."""
-    return name.startswith(r"\vec{")
+def _has_vector(member: Expr) -> bool:
+    """Return True for an expression with a letter that has an arrow or is in bold type."""
+    return any(symbol_of(name).is_vector for name in symbols(member))
 
 
 def counts(entry: Expr) -> bool:
@@ -48,5 +47,5 @@ def counts(entry: Expr) -> bool:
     if entry.op in ("add", "sub", "mul", "div", "neg"):
         return all(map(counts, entry.args))
     if entry.op == "sym":
-        return entry.name.partition("_")[0] in _WHOLE
+        return symbol_of(entry.name).head in _WHOLE
     return entry.value is not None and entry.value.denominator == 1

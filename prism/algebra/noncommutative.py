@@ -9,11 +9,9 @@ word, unless it is surely a number. A word is one opaque atom; the coefficients 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import combinations, pairwise
 from operator import or_
 from typing import NamedTuple
@@ -35,9 +33,9 @@ from prism.algebra.expr import (
     with_args,
 )
 from prism.algebra.macaulay import is_mean
+from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
-NAMES_KEPT = 4096  # names of symbols with what they show
 MAX_TERMS = 64  # of a product that is multiplied out
 _MAX_POWER = 6  # of operators that is multiplied out in their order
 _MAX_NODES = 5_000  # of all terms; with operators in exponents they would double on each level
@@ -47,11 +45,7 @@ _EVIDENCE = 400  # operations for each node that is searched for signs of operat
 _NORMAL_FORM = 500  # for each node that is multiplied out
 _LETTER = 60  # for each factor that is moved through a product
 
-_HAT = r"\hat{"
-_DAGGER = r"^{\dagger}"
-_TRANSPOSED = "^{T}"
-_OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
-_PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
+_PAULI = frozenset(rf"\sigma_{axis}" for axis in "xyz+-")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 _MAY_BE_OPERATORS = frozenset(("commutator", "tensor", "bracket", "dot", "opaque"))
 _TIMES = frozenset(("t", r"\tau"))
@@ -61,28 +55,27 @@ _OF_CALCULUS = frozenset(
 _OF_FACTORS = frozenset(("mul", "div", "pow"))
 _WITH_EVIDENCE = _MAY_BE_OPERATORS | {"mul", "add", "sub"}  # nodes that may show operators
 _TRACES = ("Tr", "tr")
-_LEFT_OPEN = re.compile(r"partial|derivative|nabla")  # opaque nodes: derivatives that wait for what they act on
+_LEFT_OPEN = ("partial", "derivative", "nabla")  # opaque nodes: derivatives that wait for what they act on
 _DEL = Expr("opaque", name="nabla")
 _WORD = "ordered product"
 _NONE: frozenset[str] = frozenset()
 _ONE = number(1)
 
-# Amplitudes, estimates, unit vectors: they act on what is behind them only where a formula speaks of quantum mechanics.
-_HATS_OF_NUMBERS = re.compile(r"\\hat\{(?:[c-lnq-z]|m|[UIEBVFkR]|\\(?!rho|sigma|mathcal|Pi|Pi)[A-Za-z]+)\}")
-_QUANTUM = re.compile(r"^\\hbar$|^\\[pP]si|^\\hat\{[Hp]\}|\^\{\\dagger\}")
+# Other hats, of amplitudes, estimates, unit vectors, act on what is behind them only in a formula about quanta.
+_HATS_OF_OPERATORS = frozenset((*"abopACDGHJKLMNOPQSTWXYZ", r"\rho", r"\sigma", r"\Pi"))
+_WAVE_FUNCTIONS = frozenset((r"\psi", r"\Psi"))
+_QUANTUM = _WAVE_FUNCTIONS | {r"\hbar", r"\hat{H}", r"\hat{p}"}
 # Numbers that commute with everything: of quantum mechanics, and those that also no place depends on.
-_NUMBERS = re.compile(r"^(i|\\hbar|\\pi|k_B|\\epsilon_0|\\mu_0|m(_.*)?)$")
-_NUMBERS_OF_STATES = re.compile(r"^(e|c|t|\\omega(_.*)?|\\mu_B|E_(\d|[i-n]|\{[i-n\d,]+\}))$")
-_HAMILTONIAN = re.compile(r"^(\\mathcal\{H\}|H)(_.*)?$")
-_WAVE_FUNCTION = re.compile(r"^\\[pP]si(_|'|$)")
-_SPIN = re.compile(r"^\\hat\{(\\sigma|S|s)\}")  # matrices of numbers: a function of place commutes with them
-_STATE_OF_SPIN = re.compile(r"^\\(alpha|beta)(_|$)")
-_STATE = re.compile(r"^\\(psi|Psi|phi|Phi|varphi|chi)\b")
-_MATRIX = re.compile(
-    r"^(?:\\(?:mathbf|boldsymbol|mathcal|mathrm)\{)?[A-Z]|^\\(rho|sigma|varrho|Lambda|Sigma|Omega|Pi)\b"
-)
-
-_WITHOUT_TRACE = re.compile(r"(?:\\hat\{)?[abxpq]\}?(?:\^\{\\dagger\})?(?:\^\d)?$")
+_NUMBERS = frozenset(("i", r"\hbar", r"\pi", "k_B", r"\epsilon_0", r"\mu_0"))
+_NUMBERS_OF_STATES = frozenset(("e", "c", "t", r"\mu_B"))
+_NUMBERS_OF_LEVELS = frozenset("ijklmn0123456789,")
+_HAMILTONIANS = frozenset((r"\mathcal{H}", "H"))
+_SPINS = frozenset((r"\sigma", "S", "s"))  # matrices of numbers: a function of place commutes with them
+_MATRICES_OF_SPIN = frozenset((r"\gamma", r"\sigma"))
+_STATES_OF_SPIN = frozenset((r"\alpha", r"\beta"))
+_MATRICES = frozenset((r"\rho", r"\sigma", r"\varrho", r"\Lambda", r"\Sigma", r"\Omega", r"\Pi"))
+_STYLES_OF_MATRICES = frozenset(("", "mathbf", "boldsymbol", "mathcal", "mathrm"))
+_WITHOUT_TRACE = frozenset(letter for each in "abxpq" for letter in (each, rf"\hat{{{each}}}"))
 
 _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, word
 
@@ -114,7 +107,8 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
     operators, hats_act = operator_names(a, b), any(map(_speaks_of_quanta, names))
-    return _with_ordered_products(a, operators, hats_act), _with_ordered_products(b, operators, hats_act)
+    one, two = (_ordered(f, operators & traits_of(f).names, hats_act) for f in (a, b))
+    return one, two
 
 
 def shows_operators(f: Formula) -> bool:
@@ -146,7 +140,7 @@ def _with_calls_as_letters(f: Formula) -> Formula:
         for member in f.members
         for bracket in nodes_with(member, "bracket", "commutator")
         for node in nodes_with(bracket, "apply")
-        if {name.partition("_")[0].rstrip("'") for name in symbols(*node.args)} <= _TIMES
+        if {symbol_of(name).letter for name in symbols(*node.args)} <= _TIMES
     }
     hats = {node for member in f.members for node in nodes_with(member, "apply") if _is_written_as_operator(node.name)}
     letters = {node: symbol(f"{node.name}({', '.join(map(canonical, node.args))})") for node in within | hats}
@@ -160,11 +154,11 @@ def operator_names(a: Formula, b: Formula) -> frozenset[str]:
         return _NONE
     names = traits_of(a).names | traits_of(b).names
     operators = frozenset(name for marks in both for name in marks.operators)
-    operators |= {name for name in names if name + _DAGGER in operators}
-    if any(name.startswith(r"\vec{") for name in names):
-        operators = frozenset(name for name in operators if not name.startswith(_HAT))  # directions
+    operators |= names & {read.body for read in map(symbol_of, operators) if read.sup == ADJOINT}
+    if any(symbol_of(name).is_vector for name in names):
+        operators = frozenset(name for name in operators if not symbol_of(name).is_hat)  # directions
     if operators or "i" in names or any(marks.is_certain for marks in both):
-        operators |= set(filter(_is_pauli, names))
+        operators |= names & _PAULI
     return operators
 
 
@@ -199,7 +193,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     names = traits_of(f).names
     nodes = [node for member in f.members for node in nodes_with(member, *_WITH_EVIDENCE)]
     operators = set(filter(_is_written_as_operator, names))
-    has_hamiltonian = any(map(_HAMILTONIAN.match, names))
+    has_hamiltonian = any(symbol_of(name).head in _HAMILTONIANS for name in names)
     for node in nodes:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
             operators |= {name for name in symbols(*node.args) if not _is_number_name(name)}
@@ -211,39 +205,28 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
     matrices = letters_beside_transposes(nodes)
-    operators |= matrices | {name for name in names if name.removesuffix(_TRANSPOSED) in matrices}
+    operators |= matrices | {name for name in names if symbol_of(name).body in matrices}
     certain = any(_is_operator(node, _NONE) for node in nodes)
-    pauli = any(map(_is_pauli, names))
-    return _OperatorEvidence(frozenset(operators), certain) if operators or certain or pauli else None
+    return _OperatorEvidence(frozenset(operators), certain) if operators or certain or names & _PAULI else None
 
 
-@lru_cache(NAMES_KEPT)
 def _is_written_as_operator(name: str) -> bool:
     """Return True for the name of a symbol with a hat or a dagger, or of a Dirac matrix."""
-    return bool(_OPERATOR.search(name))
+    read = symbol_of(name)
+    return read.is_hat or read.sup == ADJOINT or (read.base == r"\gamma" and bool(read.sup))
 
 
-@lru_cache(NAMES_KEPT)
-def _is_pauli(name: str) -> bool:
-    """Return True for the name of a Pauli matrix, which may also be a stress."""
-    return bool(_PAULI.match(name))
-
-
-@lru_cache(NAMES_KEPT)
 def _speaks_of_quanta(name: str) -> bool:
     """Return True for the name of a symbol that only quantum mechanics has."""
-    return bool(_QUANTUM.search(name))
+    read = symbol_of(name)
+    return read.sup == ADJOINT or (read.letter in _QUANTUM and not read.change)
 
 
-@lru_cache(NAMES_KEPT)
 def _is_matrix_letter(name: str) -> bool:
     """Return True for the name of a symbol that may be a matrix."""
-    return bool(_MATRIX.match(name))
-
-
-def _with_ordered_products(f: Formula, operators: frozenset[str], hats_act: bool) -> Formula:
-    """Replace the products of operators in every member of a formula, as `order_operator_products` does."""
-    return _ordered(f, operators & traits_of(f).names, hats_act)
+    read = symbol_of(name)
+    is_capital = read.base[:1].isupper() and read.style in _STYLES_OF_MATRICES and not read.change
+    return is_capital or (read.letter in _MATRICES and not read.sub and not read.change)
 
 
 @budget.remembered(FORMULAS_KEPT)
@@ -306,10 +289,21 @@ def _integer_exponent(exponent: Expr) -> int | None:
     return int(value) if value is not None and value.denominator == 1 else None
 
 
-@lru_cache(NAMES_KEPT)
 def _is_number_name(name: str) -> bool:
     r"""Return True if a symbol of this name is surely a number that commutes with operators: `i`, `\hbar`, `m`."""
-    return bool(_NUMBERS.match(name) or _NUMBERS_OF_STATES.match(name))
+    return _is_number_of_all(name) or _is_number_of_states(name)
+
+
+def _is_number_of_all(name: str) -> bool:
+    """Return True for the name of a number that commutes with everything."""
+    return name in _NUMBERS or symbol_of(name).head == "m"
+
+
+def _is_number_of_states(name: str) -> bool:
+    """Return True for the name of a number that no place depends on: a frequency, the energy of a numbered state."""
+    read = symbol_of(name)
+    is_level = read.head == "E" and bool(read.sub) and _NUMBERS_OF_LEVELS.issuperset(read.sub)
+    return name in _NUMBERS_OF_STATES or read.head == r"\omega" or is_level
 
 
 def _letters_between_inverses(product: list[Expr]) -> set[str]:
@@ -328,7 +322,7 @@ def _letters_between_inverses(product: list[Expr]) -> set[str]:
     found: set[str] = set()
     for at, (factor, inner) in enumerate(zip(factors, inverses, strict=True)):
         partner = max(last_inverse.get(factor, -1), last.get(inner, -1) if inner is not None else -1)
-        if factor.op == "exp" and any(name[0].isupper() or name.startswith(_HAT) for name in symbols(factor)):
+        if factor.op == "exp" and any(name[0].isupper() or symbol_of(name).is_hat for name in symbols(factor)):
             opposite = canonical(Expr("neg", factor.args))  # e^{-ax} is a decay
             partner = max(partner, last_exponent.get(opposite, -1))
         if partner >= at + 2:  # something between them
@@ -355,7 +349,7 @@ def letters_beside_transposes(nodes: Iterable[Expr]) -> set[str]:
 def _transposed(node: Expr) -> Expr | None:
     """Return A of `A^T`; None for other factors."""
     is_power = node.op == "pow" and node.args[1] == symbol("T")
-    if is_power or node.name.endswith(_TRANSPOSED):
+    if is_power or (node.op == "sym" and symbol_of(node.name).sup in TURNED):
         return _inverted_or_adjoint(node)
     return node.args[0] if node.op == "opaque" and node.name in ("T", "^T") else None
 
@@ -363,7 +357,7 @@ def _transposed(node: Expr) -> Expr | None:
 def _is_unit_power(node: Expr) -> bool:
     r"""Return True for a base unit or a power of one (`\unit{m}^2`); units do cancel."""
     names = symbols(node)
-    return bool(names) and all(name.startswith(r"\unit{") for name in names)
+    return bool(names) and all(symbol_of(name).style == "unit" for name in names)
 
 
 def _hamiltonians_before_states(factors: list[Expr]) -> set[str]:
@@ -371,7 +365,9 @@ def _hamiltonians_before_states(factors: list[Expr]) -> set[str]:
     return {
         one.name
         for one, two in pairwise(factors)
-        if one.op == two.op == "sym" and _HAMILTONIAN.match(one.name) and _WAVE_FUNCTION.match(two.name)
+        if one.op == two.op == "sym"
+        and symbol_of(one.name).head in _HAMILTONIANS
+        and symbol_of(two.name).letter in _WAVE_FUNCTIONS
     }
 
 
@@ -383,9 +379,8 @@ def _inverted_or_adjoint(node: Expr) -> Expr | None:
         if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
             return inner
         return inner if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper() else None
-    if node.op == "sym" and node.name.endswith((_DAGGER, _TRANSPOSED)):
-        return symbol(node.name.removesuffix(_DAGGER if node.name.endswith(_DAGGER) else _TRANSPOSED))
-    return None
+    read = symbol_of(node.name)
+    return symbol(read.body) if node.op == "sym" and read.sup in {ADJOINT, *TURNED} else None
 
 
 def _letters_in_another_order(node: Expr) -> set[str]:
@@ -449,7 +444,7 @@ def _is_operator(node: Expr, operators: frozenset[str]) -> bool:
     if node.op == "dot":
         return node.args[1] == _DEL
     if node.op == "opaque":
-        return bool(_LEFT_OPEN.match(node.name)) and all(not arg.args for arg in node.args)
+        return node.name.startswith(_LEFT_OPEN) and all(not arg.args for arg in node.args)
     return node.op in ("tensor", "commutator") or (node.op == "bracket" and node.name in ("ket", "bra"))
 
 
@@ -559,7 +554,7 @@ def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | 
     for factors, word in terms:
         spelled = [canonical(letter) for letter in word]
         budget.charge(len(word) ** 2)
-        is_finite = not any(map(_WITHOUT_TRACE.match, spelled))
+        is_finite = not any(symbol_of(name).body in _WITHOUT_TRACE for name in symbols(*word))
         start = min(range(len(word) if is_finite else 1), key=lambda k: (*spelled[k:], *spelled[:k])) if word else 0
         first = (*word[start:], *word[:start])
         atom = (first[0],) if len(first) == 1 else (Expr("opaque", first, name=_WORD),) if first else (_ONE,)
@@ -680,24 +675,26 @@ def _extended_action(action: _Action, letters: Iterable[Expr], notation: _Operat
 
 def _letter_action(letter: Expr, notation: _OperatorNotation) -> _Action:
     """Return what one letter of a product of operators acts on to its right."""
-    names = symbols(letter)
-    hats = [name for name in names if name.startswith(_HAT) and name in notation.operators]
-    of_places = [hat for hat in hats if not _SPIN.match(hat)]
+    own = [symbol_of(name) for name in symbols(letter) & notation.operators]
+    hats = [read.base for read in own if read.is_hat]
+    of_places = [hat for hat in hats if hat not in _SPINS]
     return _Action(
         letter.op == "dot" or "opaque" in ops_of(letter),
         _is_operator(letter, notation.operators),
-        any(map(_SPIN.match, hats)),
-        any(notation.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in of_places),
-        any(name in notation.operators and not name.startswith((r"\gamma", r"\sigma", _HAT)) for name in names),
+        len(of_places) < len(hats),
+        any(notation.hats_act or hat in _HATS_OF_OPERATORS or "{" in hat for hat in of_places),
+        any(not read.is_hat and read.letter not in _MATRICES_OF_SPIN for read in own),
     )
 
 
 def _acts_on(action: _Action, name: str) -> bool:
     """Return True if a product of operators acts on the symbol `name` to its right; False if they commute."""
-    if action is _NO_ACTION or _NUMBERS.match(name):
+    if action is _NO_ACTION or _is_number_of_all(name):
         return False
-    if action.on_all or (action.on_states and _STATE.match(name)) or (action.on_spins and _STATE_OF_SPIN.match(name)):
+    read = symbol_of(name)
+    is_state = read.letter in LETTERS_OF_STATES and not read.sub and not read.change
+    if action.on_all or (action.on_states and is_state) or (action.on_spins and read.head in _STATES_OF_SPIN):
         return True
     if not (action.on_places or (action.on_matrices and _is_matrix_letter(name))):
         return False
-    return not _NUMBERS_OF_STATES.match(name)
+    return not _is_number_of_states(name)

@@ -7,19 +7,23 @@ name says is read here; no other module has a pattern over names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 VECTOR = "vec"
 HAT = "hat"
+ADJOINT = r"\dagger"  # superscripts
+STAR = "*"
+TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
+LETTERS_OF_STATES = frozenset((r"\psi", r"\Psi", r"\phi", r"\Phi", r"\varphi", r"\chi"))
 _MAX_REMEMBERED = 8192  # names
 
 _GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
 _NAME = re.compile(
-    rf"(?P<change>\\(?:Delta|delta|partial) )?"
+    rf"(?P<change>\\(?:Delta|delta|partial)(?: |(?=\\)))?"
     rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+))(?P<primes>'*)"
     rf"(?:_(?:\{{(?P<sub>{_GROUP})\}}|(?P<low>\\[A-Za-z]+|[^{{}}])))?"
-    rf"(?:\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?"
+    rf"(?P<top>\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?(?P<call>\(.*\))?"
 )
 
 
@@ -34,6 +38,8 @@ class Symbol:
         change: `\Delta `, `\delta ` or `\partial ` before it.
         primes: how many.
         sub, sup: subscript and superscript without their braces.
+        call: the brackets behind it, as those of a time.
+        body: the name without its superscript.
     """
 
     name: str
@@ -43,6 +49,8 @@ class Symbol:
     primes: int = 0
     sub: str = ""
     sup: str = ""
+    call: str = ""
+    body: str = field(default="", compare=False)
 
     @property
     def letter(self) -> str:
@@ -64,6 +72,16 @@ class Symbol:
         """Return True for a letter with a hat."""
         return self.style == HAT and not self.change
 
+    @property
+    def is_accented(self) -> bool:
+        """Return True for a letter with an arrow or a hat, or in bold type."""
+        return self.is_vector or self.is_hat
+
+    @property
+    def bare(self) -> str:
+        r"""Return the name without its style: `F_1` of `\vec{F}_1`."""
+        return self.name.replace(self.letter, self.base, 1)
+
 
 @lru_cache(maxsize=_MAX_REMEMBERED)
 def symbol_of(name: str) -> Symbol:
@@ -74,7 +92,7 @@ def symbol_of(name: str) -> Symbol:
     """
     read = _NAME.fullmatch(name)
     if read is None:
-        return Symbol(name, name)
+        return Symbol(name, name, body=name)
     return Symbol(
         name,
         read["letter"] if read["inner"] is None else read["inner"],
@@ -83,4 +101,6 @@ def symbol_of(name: str) -> Symbol:
         len(read["primes"]),
         read["sub"] or read["low"] or "",
         read["sup"] or read["high"] or "",
+        read["call"] or "",
+        name[: read.start("top")] + name[read.end("top") :] if read["top"] else name,
     )

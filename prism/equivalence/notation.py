@@ -11,13 +11,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, ops_of, substitute, symbol, symbols, traits_of, with_args, with_members
-from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugation_base, table_shape
+from prism.algebra.symbols import STAR, symbol_of
+from prism.engine.lowering import PLAIN, Mismatch, Notation, conjugation_base, table_shape
 from prism.equivalence.facts import HAT, VECTOR, facts_of
 from prism.equivalence.notation_marks import PARTS, Marks, bars_without_conjugation, marks_of
 from prism.physics.context import Context
 
 _VECTORS_KEPT = 1024  # names of which the names of components are remembered in a process
-_COMPLEX_MARKS = (r"\tilde{", r"\underline{")
+_COMPLEX_STYLES = ("tilde", "underline")
 _USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"))
 _OF_PARTS = frozenset(("complex", "vector"))  # kinds of symbols with several numbers
 # Unit vectors along the axes, each with the number of its axis.
@@ -113,7 +114,7 @@ def _axis_numbers(vectors: frozenset[str]) -> dict[str, int]:
 
 def _direction_vectors(vectors: frozenset[str]) -> dict[str, str]:
     r"""Map unit vectors to the vectors whose direction they are, `\hat r` to `\vec r`, but for axes."""
-    pairs = {name: VECTOR + name.removeprefix(HAT) for name in vectors if name.startswith(HAT)}
+    pairs = {name: name.replace(HAT, VECTOR, 1) for name in vectors if symbol_of(name).is_hat}
     return {
         name: vector
         for name, vector in pairs.items()
@@ -131,10 +132,10 @@ def _component_names(vectors: frozenset[str], names: frozenset[str]) -> tuple[tu
 @lru_cache(maxsize=_VECTORS_KEPT)
 def _ways_to_name_components(vector: str) -> tuple[tuple[str, ...], ...]:
     r"""Return the ways to name the components of a vector, likely ones first; empty if the name is not a vector's."""
-    letter, _, index = magnitude_name(vector).partition("_")
-    index = index.removeprefix("{").removesuffix("}")
+    read = symbol_of(magnitude_name(vector))
+    letter, index = read.head, read.sub
     styles = ("{}{}", "{},{}", "{1}{0}", "{1},{0}") if index else ("{1}",)
-    inside = [[style.format(index, axis) for axis in "xyz"] for style in styles if letter]
+    inside = [[style.format(index, axis) for axis in "xyz"] for style in styles if letter and not read.sup]
     return tuple(tuple(f"{letter}_{{{text}}}" if len(text) > 1 else f"{letter}_{text}" for text in way)
                  for way in inside)  # fmt: skip
 
@@ -216,7 +217,7 @@ def _shows_complex_numbers(one: Marks, two: Marks, named: frozenset[str]) -> boo
         one.has_parts
         or two.has_parts
         or any(
-            base in names if name.endswith(CONJUGATE) else base in marks.names & _USUALLY_COMPLEX and name not in named
+            base in (names if symbol_of(name).sup == STAR else marks.names & _USUALLY_COMPLEX) and name not in named
             for marks in (one, two)
             for name, base in marks.conjugates
         )
@@ -235,8 +236,8 @@ def _complex_symbols(one: Marks, two: Marks, unit: str, context: Context, named:
     conjugates = [(name, base) for name, base in (*one.conjugates, *two.conjugates) if name not in named]
     found = {name for name, kind in context.kinds.items() if kind == "complex" and name in names}
     found |= one.parts | two.parts
-    found |= {base for name, base in conjugates if base in names or name.endswith(CONJUGATE)}
-    found |= {name for name in names if name.startswith(_COMPLEX_MARKS)}
+    found |= {base for name, base in conjugates if base in names or symbol_of(name).sup == STAR}
+    found |= {name for name in names if symbol_of(name).style in _COMPLEX_STYLES}
     for subject, other in (*one.equated, *two.equated):
         inner = symbols(other)
         if (unit in inner or not found.isdisjoint(inner)) and not _is_real_valued(other):
@@ -255,10 +256,8 @@ def _is_real_valued(node: Expr) -> bool:
 
 def magnitude_name(vector: str) -> str:
     r"""Return the name of a vector's magnitude, `F_1` for `\vec{F}_1`; empty if the name is not that of a vector."""
-    if not vector.startswith(VECTOR):
-        return ""
-    inner, _, rest = vector.removeprefix(VECTOR).partition("}")
-    return inner + rest
+    read = symbol_of(vector)
+    return read.bare if read.is_vector else ""
 
 
 def _vector_dimension(one: Marks, two: Marks, basis: Mapping[str, int]) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, symbol, symbols, traits_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.lowering import conjugation_base
-from prism.equivalence.facts import FORMULAS_KEPT, HAT, VECTOR, is_free_function
+from prism.equivalence.facts import FORMULAS_KEPT, VECTOR, is_free_function
 
-_BAR = r"\bar{"
 PARTS = frozenset(("Re", "Im", "arg"))  # functions of complex numbers
 _BINDERS = ("integral", "sum", "product")
 _OPERATOR_OPS = frozenset(("commutator", "bracket", "tensor", "opaque"))
@@ -79,7 +79,7 @@ def marks_of(f: Formula) -> Marks:
     return Marks(
         names=names,
         vectors=frozenset(name for name in names if VECTOR in name),
-        hats=frozenset(name for name in names if name.startswith(HAT)),
+        hats=frozenset(name for name in names if symbol_of(name).is_hat),
         conjugates=conjugates,
         evident=frozenset(name for name, base in conjugates if _is_evident_conjugate(name, base, members)),
         bound=bound,
@@ -114,7 +114,8 @@ def bars_without_conjugation(one: Marks, two: Marks, unit: str = "") -> frozense
         name
         for marks in (one, two)
         for name, base in marks.conjugates
-        if name.startswith(_BAR) and (base in running or (base in marks.names and name not in evident and not unit))
+        if symbol_of(name).style == "bar"
+        and (base in running or (base in marks.names and name not in evident and not unit))
     )
 
 
@@ -143,13 +144,13 @@ def _nodes_with(members: tuple[Expr, ...], *ops: str) -> Iterator[Expr]:
 
 def _has_operators(members: tuple[Expr, ...]) -> bool:
     """Return True if symbols with hats are quantum operators: two multiplied, one squared, or beside states."""
-    has_hats = any(name.startswith(HAT) for name in symbols(*members))
+    has_hats = any(symbol_of(name).is_hat for name in symbols(*members))
     if not has_hats and _OPERATOR_OPS.isdisjoint(ops_of(*members)):
         return False
     for node in _nodes_with(members, "commutator", "bracket", "tensor", "opaque", "mul", "pow"):
         if node.op in ("commutator", "bracket", "tensor") or (node.op == "opaque" and node.name == "ordered product"):
             return True
-        hats = [arg for arg in node.args if arg.op == "sym" and arg.name.startswith(HAT)]
+        hats = [arg for arg in node.args if arg.op == "sym" and symbol_of(arg.name).is_hat]
         if (node.op == "mul" and len(hats) > 1) or (node.op == "pow" and hats):
             return True
     return False
@@ -166,7 +167,7 @@ def _is_imaginary_unit_in_exponent(member: Expr, letter: str) -> bool:
     """
     for node in nodes_with(member, "exp"):
         parts = list(walk(node.args[0]))
-        others = {part.name.split("_")[0] for part in parts if part.op == "sym" and part.name != letter}
+        others = {symbol_of(part.name).head for part in parts if part.op == "sym" and part.name != letter}
         is_once = sum(part.name == letter and part.op == "sym" for part in parts) == 1
         is_angle = bool(others) or any(part.op == "const" and part.name == "pi" for part in parts)
         is_product = all(part.op in ("mul", "div", "neg", "num", "const", "sym") for part in parts)

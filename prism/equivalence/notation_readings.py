@@ -167,10 +167,10 @@ def _with_primes_read(f: Formula, variables: Mapping[str, Expr], labels: Set[str
         variables: the variable of each differentiated symbol.
         labels: symbols whose prime is a mere label, which stays.
     """
-    replacement = {}
-    for name in facts_of(f).names:
-        if name.endswith("'") and name[:-1] in variables.keys() - labels:
-            replacement[symbol(name)] = Expr("derivative", (symbol(name[:-1]), variables[name[:-1]]), "1")
+    replacement = {
+        symbol(f"{name}'"): Expr("derivative", (symbol(name), variables[name]), "1")
+        for name in variables.keys() - labels if f"{name}'" in facts_of(f).names
+    }  # fmt: skip
     named = {subject.name for subject, by in _total_derivatives(f) if by == UNNAMED} & variables.keys()
     if len({variables[name] for name in named}) == 1:
         replacement[UNNAMED] = variables[named.pop()]

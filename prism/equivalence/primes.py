@@ -137,7 +137,6 @@ def _variables_of_coefficients(f: Formula, subject: str) -> set[str]:
     if most < 2:
         return set()
     moving = {each.name for each, _ in _derivatives(f)} | {subject}
-    moving |= {name[:-1] for name in symbols(*f.members) if name.endswith("'")}
     found: set[str] = set()
     if base_letter(subject) not in _MOVING:
         found |= symbols(*(factor for term in terms for factor in (*term.above, *term.below))) & _ALWAYS_VARIABLE
@@ -146,7 +145,7 @@ def _variables_of_coefficients(f: Formula, subject: str) -> set[str]:
     for term in terms:
         if term.order < most:
             found = found.union(*(_only_variable(each, term) for each in highest))
-    return found - moving
+    return {name for name in found - moving if not _has_primes(f, name)}
 
 
 def _only_variable(higher: _Term, lower: _Term) -> frozenset[str]:

@@ -5,14 +5,13 @@ Roots that a text gives under such names are one claim of all of them. Which of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from prism.algebra.alternatives import MAX_BRANCHES, signed_branches
 from prism.algebra.expr import Expr, Formula, formula, substitute, symbol, symbols, traits_of
+from prism.algebra.symbols import symbol_of
 
-_INDEXED = re.compile(r"(?P<head>.+)_(?:\{(?P<index>[^{}]*)\}|(?P<sign>\\pm|\\mp|.))$", re.DOTALL)
 _OF_ALL = ("1,2", r"\pm", "+,-", r"\mp")
 _SIGNS = ("+", "-")
 
@@ -23,10 +22,9 @@ def index_in_family(name: str, subject: str) -> str | None:
     >>> [index_in_family(name, "x") for name in (r"x_{1,2}", r"x_\pm", "x_1", "y_1", "x")]
     ['1,2', '\\pm', '1', None, None]
     """
-    found = _INDEXED.fullmatch(name)
-    if found is None or found["head"] != subject:
-        return None
-    return (found["index"] if found["index"] is not None else found["sign"]).replace(" ", "")
+    read = symbol_of(name)
+    is_its = read.head == subject and read.sub and not read.sup and "{" not in read.sub
+    return read.sub.replace(" ", "") if is_its else None
 
 
 def is_name_of_all(name: str, subject: str) -> bool:
@@ -39,10 +37,7 @@ def quantity_of_all(name: Expr, *, among: Formula) -> Expr:
 
     The numbers of roots say nothing, but the two signs may mean two things: `E_\pm = a \pm b` is not `E_\pm = a \mp b`.
     """
-    found = _INDEXED.fullmatch(name.name)
-    if found is None:
-        return name
-    subject = symbol(found["head"])
+    subject = symbol(symbol_of(name.name).head)
     index = index_in_family(name.name, subject.name)
     is_given = any(side == subject for part in (among, *among.parts) for side in part.members[:1])
     return subject if index == "1,2" or (index in _OF_ALL and is_given) else name
@@ -103,10 +98,10 @@ def split_among_names(f: Formula, known: frozenset[str]) -> Formula:
     first = f.members[0] if f.members else None
     if f.kind != "equation" or first is None or first.op != "sym" or first.name in known:
         return f
-    found = _INDEXED.fullmatch(first.name)
-    if found is None or found["index"] is None or found["index"].replace(" ", "") != "1,2":
+    head = symbol_of(first.name).head
+    if index_in_family(first.name, head) != "1,2":
         return f
-    names = [f"{found['head']}_{k}" for k in (1, 2)]
+    names = [f"{head}_{k}" for k in (1, 2)]
     listed = f.members[1].op == "list" and len(f.members[1].args) == len(names)
     if not known.issuperset(names) or not (listed or "pm" in traits_of(f).ops):
         return f

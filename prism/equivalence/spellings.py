@@ -6,18 +6,15 @@ that has the other spelling, and no letter of its own for it, tells.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
 
 from prism.algebra.expr import Expr, Formula, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
-from prism.equivalence.facts import FORMULAS_KEPT, HAT, facts_of
+from prism.equivalence.facts import FORMULAS_KEPT, facts_of
 from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import marks_of
 
-_UNIT_VECTOR = re.compile(
-    r"\\(?:hat|vec)\{e\}_\{?(?P<index>\\?[A-Za-z]+)\}?|\\hat\{(?P<hat>\\?[A-Za-z]+)\}|\\vec\{(?P<axis>[ijk])\}"
-)
 _AXES = {"i": "x", "j": "y", "k": "z", r"\imath": "x", r"\jmath": "y"}
 _ELEMENTS = {
     **dict.fromkeys((r"\vec{l}", r"\vec{\ell}", r"\vec{s}", r"\vec{r}"), "line element"),
@@ -66,14 +63,16 @@ def _things(f: Formula, name: str) -> Iterator[str]:
     """Yield the things that a letter of a formula may be a spelling of."""
     if name in ("i", "j") and name not in marks_of(f).summed:
         yield _IMAGINARY_UNIT
-    if found := _UNIT_VECTOR.fullmatch(name):
-        letter = found["index"] or found["hat"] or found["axis"]
+    read = symbol_of(name)
+    is_unit = name == read.letter and (read.is_hat or (read.is_vector and read.base in ("i", "j", "k")))
+    if is_unit or (read.is_accented and read.base == "e" and read.sub):
+        letter = read.sub or read.base
         yield f"unit vector {_AXES.get(letter, letter)}"
     if name in _ELEMENTS and _is_element(f, name):
         yield _ELEMENTS[name]
     if _is_place(f, name):
         yield f"place {magnitude_name(name) or name}"
-    yield _OPERATOR + name.removeprefix(HAT).removesuffix("}" if name.startswith(HAT) else "")
+    yield _OPERATOR + (read.bare if read.is_hat else name)
 
 
 def _is_place(f: Formula, name: str) -> bool:

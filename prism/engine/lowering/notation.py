@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from prism.algebra.expr import Expr, ops_of, symbols
+from prism.algebra.symbols import STAR, symbol_of
 
 T = TypeVar("T")
 
@@ -124,6 +125,7 @@ def component_names(vector: str, notation: Notation) -> tuple[str, ...]:
 
 def conjugation_base(name: str) -> str:
     r"""Return `z` for the names of its complex conjugate, `z^{*}` and `\bar{z}`; any other name unchanged."""
-    if name.endswith(CONJUGATE):
-        return name.removesuffix(CONJUGATE)
-    return name[5:-1] if name.startswith(r"\bar{") and name.endswith("}") else name
+    read = symbol_of(name)
+    if read.sup == STAR:
+        return read.body
+    return read.base if read.style == "bar" and read.letter == name else name

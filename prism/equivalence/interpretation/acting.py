@@ -7,21 +7,23 @@ letter that both limits have.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from prism.algebra.expr import Expr, Formula, symbol, symbols, walk, with_args, with_members
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _MOST_ACTING = 64  # derivatives that brackets may make of one operand
-_OPEN = re.compile(r"(partial|derivative|nabla)(\d?)")
+_OPEN = {  # names of such derivatives, with the operator and the order
+    f"{op}{order}": (op, order or "1") for op in ("partial", "derivative", "nabla") for order in ("", *"23456789")
+}
 _OF_SUMS = frozenset(("add", "sub", "neg"))
 
 
 def is_open(node: Expr) -> bool:
     """Return True for an expression with a derivative that has no operand yet."""
-    return (node.op == "opaque" and _OPEN.fullmatch(node.name) is not None and node.name != "nabla") or (
+    return (node.op == "opaque" and node.name in _OPEN and node.name != "nabla") or (
         node.op in (*_OF_SUMS, "mul", "div", "pow") and any(map(is_open, node.args))
     )
 
@@ -70,13 +72,12 @@ def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
 
 def _derivative(opened: Expr, operand: Expr) -> Expr:
     """Return an open derivative, or an open Laplacian, of an operand."""
-    found = _OPEN.fullmatch(opened.name)
-    assert found is not None
-    if found[1] == "nabla":
+    op, order = _OPEN[opened.name]
+    if op == "nabla":
         return Expr("nabla", (operand,), "laplace")
     if len(opened.args) != 1 or opened.args[0].op != "sym":
         raise Unvalued("an operator of this kind")
-    return Expr(found[1], (operand, *opened.args), found[2] or "1")
+    return Expr(op, (operand, *opened.args), order)
 
 
 def with_values_at_limits(f: Formula, formulas: Iterable[Formula]) -> Formula:
@@ -108,7 +109,7 @@ def _with_differences(node: Expr, variables: Mapping[tuple[Expr, ...], str]) -> 
 
 def _variable_between(inside: Expr, low: Expr, high: Expr) -> str:
     """Return what varies between two limits without an integral: t of t_1 and t_2, or the only letter inside."""
-    bases = {name.partition("_")[0] for limit in (low, high) for name in symbols(limit)}
+    bases = {symbol_of(name).head for limit in (low, high) for name in symbols(limit)}
     if len(bases) == 1 and (bases & symbols(inside)):
         return bases.pop()
     letters = symbols(inside)

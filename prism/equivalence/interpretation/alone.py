@@ -16,6 +16,7 @@ from flint import acb
 
 from prism.algebra.expr import Formula, symbols, walk
 from prism.algebra.noncommutative import with_operators_at_times
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import antiderivatives, converges_near_zero
@@ -57,7 +58,6 @@ _SEVERAL_WAYS = frozenset(
 )  # constructs that are read in more than one way
 _OWN_WAYS = frozenset(("matrix", "bracket"))  # with which formulas are compared in ways of their own
 _READ_BY_THE_OTHER = frozenset(("?", "d"))  # the variable of a prime, and what may be a differential
-_STYLES = (r"\vec{", r"\hat{")
 _SETS_OF_LETTERS = (
     "tensors", "operators", "states", "matrices", "whole", "fields", "signed", "varied", "series", "integrable",
 )  # fmt: skip
@@ -185,14 +185,14 @@ def _beside(one: Alone, two: Alone) -> Alone | None:
 
 def _is_derivative_by_subscript(name: str, functions: Mapping[str, tuple[str, ...]]) -> bool:
     """Return True for `u_t` and `u_{xx}` where u is a function of t and x."""
-    base, _, subscript = name.partition("_")
-    return base in functions and bool(subscript) and set(subscript.strip("{}")) <= set(functions[base])
+    read = symbol_of(name)
+    return read.head in functions and bool(read.sub) and set(read.sub) <= set(functions[read.head])
 
 
 def _is_in_both_styles(one: Alone, two: Alone) -> bool:
     """Return True if a letter is a vector in one of two formulas, and stands in the other one without its arrow."""
     return any(
-        name.startswith(_STYLES) and name.partition("{")[2].rstrip("}") in other.kinds
+        (read := symbol_of(name)).is_accented and read.bare in other.kinds
         for f, other in ((one, two), (two, one)) for name in f.kinds.keys() - other.kinds.keys()
     )  # fmt: skip
 
@@ -310,7 +310,7 @@ def _is_compared_otherwise(f: Formula, read: Formula) -> bool:
     if special_factors(nodes) or has_order(read) or converges_near_zero(read):
         return True
     called = {node.name for member in read.members for node in walk(member) if node.op == "apply"}
-    if any(is_special(name) or name.endswith("'") for name in called) or antiderivatives(read):
+    if any(is_special(name) or symbol_of(name).primes for name in called) or antiderivatives(read):
         return True
     if any(node.op in ("sum", "product") and len(node.args) != 4 for node in nodes):
         return True  # whose limit the other formula may name

@@ -7,11 +7,11 @@ normal vectors. So two integrals over one region are equal only if their integra
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.values import Unvalued, Value, add, dot, multiply
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ VOLUME, SURFACE = "#volume", "#surface"
 _AREAS = frozenset((r"\vec{A}", r"\vec{S}", r"\vec{a}", r"\vec{\sigma}", r"\vec{\Sigma}", r"\vec{f}"))
 _LINES = frozenset((r"\vec{l}", r"\vec{\ell}", r"\vec{r}", r"\vec{s}", r"\vec{x}"))
 _VOLUMES = frozenset(("V", r"\tau", r"\Omega"))
-_BOUNDARY = re.compile(r"^\\partial\s*\{?(\\?[A-Za-z]+)\}?$")
-_REGION = re.compile(r"^\\?[A-Za-z]+$")
 _POINTS = 3  # at which an integrand is looked at in each draw
 
 
@@ -42,9 +40,13 @@ def with_interiors(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
 
 def _is_closed(node: Expr) -> bool:
     """Return True for an integral over a closed surface or round a closed curve, or over a boundary."""
-    return node.op == "contour" or (
-        node.op == "integral" and len(node.args) == 3 and _BOUNDARY.match(node.args[2].name) is not None
-    )
+    return node.op == "contour" or (node.op == "integral" and len(node.args) == 3 and bool(_inside(node.args[2])))
+
+
+def _inside(boundary: Expr) -> str:
+    r"""Return the region that a boundary encloses, V of `\partial V`; empty for what is no boundary."""
+    read = symbol_of(boundary.name)
+    return read.base if "partial" in read.change and boundary.name == read.change + read.base else ""
 
 
 def _kind_of(node: Expr) -> str:
@@ -61,29 +63,30 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
     """Return an expression in which integrals over regions are named, and closed ones are opened."""
     args = tuple(_opened(arg, regions) for arg in node.args[:1]) + node.args[1:] if node.op in (
         "integral", "contour") else tuple(_opened(arg, regions) for arg in node.args)  # fmt: skip
+    is_word = len(node.args) == 3 and node.args[2].name.replace("\\", "").isalpha()
     if not _is_closed(node):
-        kind = _kind_of(node) if node.op == "integral" and len(node.args) == 3 else ""
-        if kind and _REGION.match(node.args[2].name):
-            _refuse_field_as_element(node)
-            return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
-        return with_args(node, args)
-    if len(node.args) == 3 and not (_BOUNDARY.match(node.args[2].name) or _REGION.match(node.args[2].name)):
+        kind = _kind_of(node) if node.op == "integral" and is_word else ""
+        if not kind:
+            return with_args(node, args)
+        _refuse_field_as_element(node)
+        return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
+    inside = _inside(node.args[2]) if len(node.args) == 3 else ""
+    if len(node.args) == 3 and not (inside or is_word):
         raise Unvalued("a boundary that is turned round or multiplied")
     element = node.args[1].name
     _refuse_field_as_element(node)
-    boundary = _BOUNDARY.match(node.args[2].name) if len(node.args) == 3 else None
-    is_area = element in _AREAS and not (boundary is not None and boundary[1] in ("S", r"\Sigma") and element in _LINES)
+    is_area = element in _AREAS and not (inside in ("S", r"\Sigma") and element in _LINES)
     kind = VOLUME if is_area else SURFACE
-    region = symbol(boundary[1] if boundary is not None else regions.get(kind, "V" if is_area else "S"))
+    region = symbol(inside or regions.get(kind, "V" if is_area else "S"))
     if "dot" in node.name and is_area:
-        inside = Expr("nabla", (args[0],), "div")
+        field = Expr("nabla", (args[0],), "div")
     elif "dot" in node.name and element in _LINES:
-        inside = Expr("nabla", (args[0],), "curl")
+        field = Expr("nabla", (args[0],), "curl")
     elif "dot" not in node.name and is_area:
-        inside = Expr("nabla", (args[0],), "grad")
+        field = Expr("nabla", (args[0],), "grad")
     else:
         raise Unvalued("an integral over this boundary")
-    return Expr("integral", (inside, region), kind)
+    return Expr("integral", (field, region), kind)
 
 
 def _refuse_field_as_element(node: Expr) -> None:

@@ -10,13 +10,13 @@ from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, walk
 from prism.budget import charge_steps, remembered
+from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Unvalued
 
 _MOST_SETS = 5
 _DRAWS = 3  # of the probabilities of all parts
-_BAR = r"\bar{"
 _COMPLEMENTS = (r"\bar", r"\overline")
 _JOINS = ("union", "intersection")
 _STEPS = 40  # charged for each part of each node
@@ -42,7 +42,7 @@ def compare_events(a: Formula, b: Formula) -> Outcome:
         if a.kind != "expression" or b.kind != "expression":
             raise Unvalued("an equation of sets")
         names = sorted(
-            {_base(node.name) for f in (a, b) for node in walk(f.members[0]) if node.op == "sym"} - _MEASURES
+            {conjugation_base(node.name) for f in (a, b) for node in walk(f.members[0]) if node.op == "sym"} - _MEASURES
         )
         if not 1 < len(names) <= _MOST_SETS:
             raise Unvalued("too many sets")
@@ -57,20 +57,16 @@ def compare_events(a: Formula, b: Formula) -> Outcome:
         return Outcome(None, str(reason))
 
 
-def _base(name: str) -> str:
-    """Return the letter of a set or of its complement."""
-    return name[len(_BAR) : -1] if name.startswith(_BAR) and name.endswith("}") else name
-
-
 def _parts(node: Expr, names: list[str]) -> frozenset[int] | None:
     """Return the parts of the whole that make up a set, numbered by which letters they belong to; None for no set."""
     every = frozenset(range(1 << len(names)))
     if node.op == "sym":
-        if _base(node.name) not in names:
+        base = conjugation_base(node.name)  # of a complement, `\bar{A}`
+        if base not in names:
             return None
-        bit = 1 << names.index(_base(node.name))
+        bit = 1 << names.index(base)
         own = frozenset(part for part in every if part & bit)
-        return own if _base(node.name) == node.name else every - own
+        return own if base == node.name else every - own
     if node.op == "pow" and node.args[1].op == "sym" and node.args[1].name in ("c", "C", r"\complement"):
         inner = _parts(node.args[0], names)
         return None if inner is None else every - inner

@@ -8,7 +8,6 @@ draw, and `(\partial S/\partial V)_T` is not `(\partial S/\partial V)_p`. No law
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from flint import acb
 
 from prism.algebra.expr import Expr, Formula, canonical, symbol, symbols, walk
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.names import is_jacobian
 from prism.equivalence.interpretation.values import (
     UNNAMED,
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from prism.equivalence.interpretation.evaluation import Evaluator
     from prism.equivalence.interpretation.letters import Scope
 
-_OF_STATE = re.compile(
-    r"(?:[ABDEFGHJLMPQSTUVWXZ]|[fhpsuvz]|\\(?:mu|rho|beta|Omega|Phi|Psi|sigma|epsilon|tau))(?![A-Za-z])"
-)
+_OF_STATE = frozenset((
+    *"ABDEFGHJLMPQSTUVWXZfhpsuvz", r"\mu",
+    r"\rho", r"\beta", r"\Omega", r"\Phi", r"\Psi", r"\sigma", r"\epsilon", r"\tau",
+))  # fmt: skip
 _MOST_HELD = 3  # quantities
 
 
@@ -82,7 +83,7 @@ def states_of(nodes: Iterable[Expr]) -> States | None:
         names |= variables
         for part in parts:
             inside = symbols(part)
-            names |= inside if len(inside) == 1 else {name for name in inside if _OF_STATE.match(name)}
+            names |= inside if len(inside) == 1 else {name for name in inside if symbol_of(name).letter in _OF_STATE}
     if len(counts) != 1 or max(counts) > _MOST_HELD + 1:
         raise Unvalued("derivatives with unlike numbers of held quantities")
     return States(frozenset(names), tuple(f"#u{k}" for k in range(max(counts))))

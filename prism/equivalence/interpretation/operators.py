@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 from flint import acb
 
+from prism.algebra.symbols import ADJOINT, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.quanta import Space, pauli
-from prism.equivalence.interpretation.quantum_names import axis_of, kind_of
+from prism.equivalence.interpretation.quantum_names import axis_of, family_of
 from prism.equivalence.interpretation.values import Table, Unvalued, Value, add, multiply, transpose
 
 ACTION = "#action"  # the quantum of action where no letter stands for it: natural units are not assumed
-_DAGGER = r"^{\dagger}"
 _ARROWS = {r"\uparrow": "0", r"\downarrow": "1"}
 
 
@@ -28,8 +28,8 @@ def value(
     """
     if space.kind == "refused":
         raise Unvalued("operators of too high an order")
-    base = name.removesuffix(_DAGGER)
-    table = _table(space, draw, base, indices, number, turned, is_adjoint=base != name)
+    read = symbol_of(name)
+    table = _table(space, draw, read.body, indices, number, turned, is_adjoint=read.sup == ADJOINT)
     charge_steps(len(table.entries))
     return table
 
@@ -40,7 +40,7 @@ def _table(
 ) -> Table:  # fmt: skip
     """Return an operator by its name without dagger, or its adjoint."""
     if space.kind == "ladder":
-        return _of_ladder(space, draw, kind_of(name), number, turned, is_adjoint=is_adjoint)
+        return _of_ladder(space, draw, name, number, turned, is_adjoint=is_adjoint)
     axis = axis_of(name)
     if space.kind == "fermions":
         place = int(axis) - 1 if axis.isdigit() else 0 if not axis else (
@@ -54,7 +54,7 @@ def _table(
         raise Unvalued("a vector of operators")
     if space.kind == "pauli":
         found = pauli(axis)
-        if kind_of(name) != "S":
+        if symbol_of(name).base != "S":
             return found
         factor = number(space.letters[0] or ACTION) / acb(1 if axis in "+-" else 2)
     else:
@@ -63,19 +63,20 @@ def _table(
 
 
 def _of_ladder(
-    space: Space, draw: int, kind: str, number: Callable[[str], acb], turned: tuple[Value | None, Value | None],
+    space: Space, draw: int, name: str, number: Callable[[str], acb], turned: tuple[Value | None, Value | None],
     *, is_adjoint: bool,
 ) -> Table:  # fmt: skip
     """Return a ladder operator, their product that counts, a place or a momentum."""
     plain = space.lowering(draw)
     lowering, raising = turned[0] or plain, turned[1] or transpose(plain)
-    if kind == "a":
+    family = family_of(name)
+    if family == "ladder":
         found: Value = raising if is_adjoint else lowering
-    elif kind == "N":
+    elif family == "count":
         found = multiply(raising, lowering)
     else:
         action, mass, frequency = map(number, (space.letters[0] or ACTION, *space.letters[1:]))
-        if kind == "x":
+        if symbol_of(name).base != "p":
             factor = (action / (acb(2) * mass * frequency)).sqrt()
             found = multiply(factor, add(lowering, raising))
         else:

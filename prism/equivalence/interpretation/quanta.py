@@ -7,41 +7,33 @@ Pauli matrices are themselves; fermions are those of three places.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+import string
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
 from flint import acb
 
 from prism.algebra.expr import Expr, symbols, walk
+from prism.algebra.symbols import LETTERS_OF_STATES, STAR, symbol_of
 from prism.equivalence.interpretation.quantum_names import (
-    COUNT,
     DAGGER,
-    FERMION,
-    LADDER,
-    MARKED,
-    PAULI,
-    PLACE,
-    SPIN,
     axis_of,
+    family_of,
     has_marked_quanta,
+    is_marked,
     speaks_of_quanta,
 )
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Table, Unvalued, add, compare_to_zero, identity, multiply, size_of
 
 _MATRIX_FUNCTIONS = frozenset(("tr", "Tr", "det", "Re", "Im"))
-_COMMUTES_WITH_PLACE = re.compile(
-    r"(?:[abcdehiklmntCDELN]|\\(?:hbar|pi|omega|Omega|alpha|beta|gamma|lambda|mu|theta|xi|tau|epsilon|kappa|Delta|delta))"
-    r"(?:_(?:\w|\{[\w,+-]*\}))?(?:\^\{?\*\}?)?$"
-)
-_DEPENDS_ON_PLACE = re.compile(
-    r"(?:\\vec\{|\\hat\{)?(?:[xyzrpqfVUf]|\\(?:psi|Psi|phi|Phi|varphi|chi|theta))\}?(?:_\w)?(?:\(|'|$)"
-)
-_NUMBER = re.compile(
-    r"(?:[a-z]|\\(?:alpha|beta|gamma|theta|phi|varphi|lambda|tau|omega|epsilon|xi))(?:_\w)?(?:\^\{?\*\}?)?$"
-)
+_GREEK = (r"\alpha", r"\beta", r"\gamma", r"\theta", r"\lambda", r"\tau", r"\omega", r"\epsilon", r"\xi")
+_COMMUTE_WITH_PLACE = frozenset((
+    *"abcdehiklmntCDELN", *_GREEK, r"\hbar", r"\pi", r"\Omega", r"\mu", r"\kappa", r"\Delta", r"\delta",
+))  # fmt: skip
+_DEPEND_ON_PLACE = LETTERS_OF_STATES.union("xyzrpqfVU", (r"\theta",))
+_NUMBERS = frozenset((*string.ascii_lowercase, *_GREEK, r"\phi", r"\varphi"))
 _AXES = {"x": 0, "y": 1, "z": 2, "1": 0, "2": 1, "3": 2}
 _NUMBERS_OF_STATES = frozenset("nmkl")
 _UNITS = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}", r"\mathbb{I}"))
@@ -86,9 +78,8 @@ class Space:
 
     def numbers_among(self, operators: frozenset[str]) -> frozenset[str]:
         """Return the letters that are no operators beside those with hats."""
-        if not any(name.startswith(r"\hat{") for name in self.names):
-            return frozenset()
-        return frozenset(name for name in operators - self.names if _NUMBER.match(name))
+        has_hats = any(symbol_of(name).is_hat for name in self.names)
+        return frozenset(name for name in operators - self.names if has_hats and _is_one_of(name, _NUMBERS))
 
     # Number states. -----------------------------------------------------------------------------------------------
 
@@ -207,8 +198,8 @@ def pauli(axis: str) -> Table:
 
 def is_vector_of_operators(node: Expr, space: Space | None) -> bool:
     r"""Return True for `\vec{\sigma}` and `\hat{L}` without an index."""
-    is_known = space is not None and space.kind in ("spin", "pauli") and node.op == "sym"
-    return is_known and space is not None and node.name in space.names and not axis_of(node.name)
+    is_known = space is not None and space.kind in ("spin", "pauli") and node.name in space.names
+    return is_known and node.op == "sym" and not axis_of(node.name)
 
 
 def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozenset[str]) -> Space | None:
@@ -222,26 +213,27 @@ def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozense
     labels = sorted(frozenset().union(*(symbols(end) for end in ends if is_number_of_state(end))))
     has_numbers = bool(ends) and all(map(is_number_of_state, ends))
     found = _kinds(names, operators, nodes, has_numbers=has_numbers)
-    if set(found) == {"pauli", "spin"} and all(n.removeprefix(r"\hat{").startswith("S") for n in found["spin"]):
+    if set(found) == {"pauli", "spin"} and all(symbol_of(n).letter in ("S", r"\hat{S}") for n in found["spin"]):
         found = {"pauli": found["pauli"] | found["spin"]}
-    are_marked = any(MARKED.search(name) for each in found.values() for name in each) or speaks_of_quanta(nodes)
+    are_marked = any(is_marked(symbol_of(name)) for each in found.values() for name in each) or speaks_of_quanta(nodes)
     is_width = "pauli" in found and (
-        any(name.startswith(r"\sigma") and not PAULI.match(name) for name in names)
+        any(symbol_of(name).letter == r"\sigma" and family_of(name) != "pauli" for name in names)
         or (len(found["pauli"]) == 1 and not has_marked_quanta(nodes))
     )
     if len(found) != 1 or not are_marked or is_width:
         return None
     ((kind, own),) = found.items()
+    means = {name for name in names if symbol_of(name).style == "mean"}
     bare = frozenset().union(*(_outside_labels(member) for member in members)) & names
-    if kind == "ladder" and any(map(PLACE.match, own)):
-        own |= {name for name in bare if PLACE.match(name)}
-        if not all(_COMMUTES_WITH_PLACE.match(name) for name in bare - own - _UNITS if not _is_bar(name)):
+    if kind == "ladder" and any(family_of(name) == "place" for name in own):
+        own |= {name for name in bare if family_of(name) == "place"}
+        if not all(_is_one_of(name, _COMMUTE_WITH_PLACE) for name in bare - own - _UNITS - means):
             return Space("refused", 0, names=frozenset(own))  # what may depend on the place
-    elif kind == "spin" and any(_DEPENDS_ON_PLACE.match(name) for name in bare):
+    elif kind == "spin" and any(symbol_of(name).base in _DEPEND_ON_PLACE for name in bare):
         return Space("refused", 0, names=frozenset(own))
     others = operators & names - own - _UNITS - {name + DAGGER for name in own}
-    has_hats = any(name.startswith(r"\hat{") for name in own)
-    if any(not _is_bar(name) and not (has_hats and _NUMBER.match(name)) for name in others):
+    has_hats = any(symbol_of(name).is_hat for name in own)
+    if any(not (has_hats and _is_one_of(name, _NUMBERS)) for name in others - means):
         return None
     return _made(kind, frozenset(own), nodes, members, ends, labels)
 
@@ -251,30 +243,28 @@ def _kinds(
 ) -> dict[str, set[str]]:
     """Return the operators with rules of their own, by the kind of their space."""
     found: dict[str, set[str]] = {}
+    families = {name: family_of(name) for name in names}
     for name in names:
-        base = name.removesuffix(DAGGER)
+        read, family = symbol_of(name), families[name]
+        base = read.body
         has_partner = base + DAGGER in names
-        has_count = name.startswith(r"\hat") and any(map(COUNT.match, names))
-        if LADDER.match(base) and (has_partner or has_count or (has_numbers and _acts(base, nodes))):
+        has_count = read.is_hat and "count" in families.values()
+        if family == "ladder" and (has_partner or has_count or (has_numbers and _acts(base, nodes))):
             found.setdefault("ladder", set()).update((base, base + DAGGER))
-        elif PLACE.match(name) and (name in operators or (has_numbers and _acts(name, nodes))):
+        elif family == "place" and (name in operators or (has_numbers and _acts(name, nodes))):
             found.setdefault("ladder", set()).add(name)
-        elif PAULI.match(name):
-            found.setdefault("pauli", set()).add(name)
-        elif (match := SPIN.match(name)) and (name in operators or name.startswith((r"\hat", r"\vec")) or match[2]):
-            found.setdefault("spin", set()).add(name)
-        elif FERMION.match(base) and base != name:
-            found.setdefault("fermions", set()).update(
-                each for each in names if FERMION.match(each.removesuffix(DAGGER))
-            )
+        elif family == "pauli" or (family == "spin" and (name in operators or read.is_accented or read.sub)):
+            found.setdefault(family, set()).add(name)
+        elif family == "fermion" and read.sup:
+            found["fermions"] = {each for each in names if families[each] == family}
     if "ladder" in found:
-        bases = {name for name in found["ladder"] if LADDER.match(name)}
-        found["ladder"] |= {name for name in names if bases and COUNT.match(name)}
-        places = {match[1] for name in found["ladder"] if (match := PLACE.match(name))}
+        bases = {symbol_of(name).body for name in found["ladder"] if family_of(name) == "ladder"}
+        found["ladder"] |= {name for name in names if bases and families[name] == "count"}
+        places = {symbol_of(name).base for name in found["ladder"] if family_of(name) == "place"}
         are_directions = not bases and not has_numbers and "p" not in places
         if len(bases) > 1 or {"x", "q"} <= places or are_directions:
             del found["ladder"]
-    if "spin" in found and len({SPIN.match(name)[1] for name in found["spin"]}) > 1:  # type: ignore[index]
+    if "spin" in found and len({symbol_of(name).base for name in found["spin"]}) > 1:
         found["others"] = set()
     return found
 
@@ -299,9 +289,10 @@ def _outside_labels(node: Expr) -> frozenset[str]:
     return frozenset().union(*(_outside_labels(arg) for arg in node.args if not any(arg is end for end in ends)))
 
 
-def _is_bar(name: str) -> bool:
-    """Return True for the name of a mean."""
-    return name.startswith(r"\mean{")
+def _is_one_of(name: str, letters: Set[str]) -> bool:
+    """Return True for one of some letters with any index, starred or not."""
+    read = symbol_of(name)
+    return read.head in letters and read.sup in ("", STAR) and not read.call
 
 
 def _ends(node: Expr) -> tuple[Expr, ...]:
@@ -339,10 +330,10 @@ def _made(
     if kind == "pauli":
         return Space(kind, degree, names=own, letters=letters)
     if kind == "fermions":
-        places = {match[1] for name in own if (match := FERMION.match(name.removesuffix(DAGGER))) and match[1]}
+        places = set(map(axis_of, own))
         indices = tuple(sorted(letter for letter in places if letter.isalpha()))
         return Space(kind, degree, labels=indices, names=own) if degree <= _MOST_OF_SPIN else refused
-    if mass in labels and any(PLACE.match(name) for name in own):
+    if mass in labels and any(family_of(name) == "place" for name in own):
         return refused  # a mass, or the number of a state
     written = [int(part.value) for end in ends for part in walk(end) if part.op == "num" and part.value is not None]
     has_letter_power = any(node.op == "pow" and node.args[1].value is None for node in nodes if symbols(node) & own)
@@ -363,9 +354,7 @@ def _letter_powers(nodes: Sequence[Expr], own: frozenset[str]) -> frozenset[str]
 def _degree(node: Expr, names: frozenset[str]) -> int:
     """Return how many operators a product in an expression has at most."""
     if node.op == "sym":
-        return 2 * int(COUNT.match(node.name) is not None) if node.name not in names else (
-            2 if COUNT.match(node.name) else 1
-        )  # fmt: skip
+        return 2 if family_of(node.name) == "count" else int(node.name in names)
     inner = [_degree(arg, names) for arg in node.args]
     if node.op == "pow":
         exponent = node.args[1].value

@@ -5,7 +5,6 @@ What the problem declares counts, else what either formula shows; a letter is th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -13,6 +12,7 @@ from itertools import pairwise
 from prism.algebra.calculus import letters_beside_rates, possible_unknowns, usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes, operator_names
+from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
 from prism.algebra.terms import terms_of
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
@@ -50,7 +50,7 @@ COORDINATES = {
 """Names of the coordinates of a place, by system."""
 
 _DERIVATIVES = ("derivative", "partial")
-_TRANSPOSES = ("^{T}", "^T", r"^{\dagger}", r"^{\mathsf{T}}", r"^{\top}")
+_TRANSPOSES = TURNED | {ADJOINT}
 _MATRIX_FUNCTIONS = frozenset(("det", "tr", "Tr"))
 _COORDINATES = frozenset(("x", "y", "z", "r", r"\theta", r"\vec{r}", r"\vec{x}", r"\hat{x}", r"\hat{y}", r"\hat{z}",
                           r"\hat{r}", r"\hat{\rho}", r"\hat{\phi}", r"\hat{\theta}"))  # fmt: skip
@@ -58,14 +58,12 @@ _PLACE_VECTORS = frozenset((r"\vec{r}", r"\vec{x}"))
 _CONSTANTS = frozenset(
     ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
 )
-_MAY_BE_COMPLEX = re.compile(r"\\vec\{|[A-Z]|[zw](?![a-z])|\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
+_MAY_BE_COMPLEX = LETTERS_OF_STATES | {"z", "w"}
 _REAL_ORDERS = (r"\nu", r"\alpha", r"\mu")  # letters of orders that may be no whole numbers
-_WAVE = re.compile(r"\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
-_ESTIMATE = re.compile(r"\\hat\{(?:[xyb]|\\(?:beta|theta|mu))\}$")
+_ESTIMATES = frozenset((r"\hat{x}", r"\hat{y}", r"\hat{b}", r"\hat{\beta}", r"\hat{\theta}", r"\hat{\mu}"))
 _GREEK = (r"\rho", r"\sigma", r"\tau", r"\gamma")  # small letters of square matrices
 _DIRECTIONS = ((r"\hat{i}", 0), (r"\hat{j}", 1), (r"\hat{k}", 2))
 _RUNNING = frozenset(("x", "y", "z", "t", "s", "u", "v", r"\xi", r"\tau"))
-_BIG = re.compile(r"(?:\\vec\{)?[A-Z]")
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,7 @@ class Signature:
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
         others = self.matrices | self.operators | self.fields | self.states | self.notation.vectors
-        is_accented = name.startswith((r"\vec{", r"\hat{"))
-        return not (is_accented or name in others or self.functions.get(name))
+        return not (symbol_of(name).is_accented or name in others or self.functions.get(name))
 
 
 def variable_key(node: Expr) -> str:
@@ -168,7 +165,7 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
             written = {name for name, variable in a.depends | b.depends if variable in bound}
             if inside.isdisjoint(bound) and inside.isdisjoint(written):
                 for name in inside - kept:
-                    if "_" not in name or name.startswith(r"\vec{"):
+                    if "_" not in name or symbol_of(name).is_vector:
                         found.setdefault(name, set()).update(bound)
         for node in walk(member):
             if node.op in _DERIVATIVES and len(node.args) > 1:
@@ -240,9 +237,9 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     if space is not None:
         operators -= space.numbers_among(operators)
     if _has_directions(nodes):
-        operators = frozenset(name for name in operators if not name.startswith(r"\hat{"))
+        operators = frozenset(name for name in operators if not symbol_of(name).is_hat)
         if not notation.basis:
-            hats = frozenset(node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\hat{"))
+            hats = frozenset(node.name for node in nodes if node.op == "sym" and symbol_of(node.name).is_hat)
             notation = replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
     matrices = _matrix_names(nodes, operators, a, b)
     tensors = _tensor_letters((*a.members, *b.members))
@@ -260,7 +257,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     of_place = frozenset(name for name, variable in written if has_nabla and variable in _PLACE_VECTORS)
     of_coordinates = _of_coordinates(written)
     functions = {
-        name: tuple(each for each in own if not each.startswith(r"\vec{")) if name in of_place else own
+        name: tuple(each for each in own if not symbol_of(each).is_vector) if name in of_place else own
         for name, own in functions.items()
     }
     return Signature(
@@ -322,7 +319,7 @@ def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
 def _series(nodes: Iterable[Expr]) -> frozenset[str]:
     """Return the letters that have the index of an infinite sum in their subscript."""
     return frozenset(
-        name.partition("_")[0]
+        symbol_of(name).head
         for node in nodes if node.op == "sum" and len(node.args) == 4 and node.args[3].op == "infinity"
         for name in symbols(node.args[0]) if node.args[1].name in letters_of(name)
     )  # fmt: skip
@@ -333,11 +330,6 @@ def _has_directions(nodes: Sequence[Expr]) -> bool:
     names = {node.name for node in nodes if node.op == "sym"}
     has_two = sum(name in names for name, _ in _DIRECTIONS) > 1
     return has_two and not any(node.op in ("commutator", "bracket") for node in nodes) and r"\hbar" not in names
-
-
-def base_name(name: str) -> str:
-    """Return a name without its index."""
-    return name.partition("_")[0]
 
 
 def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:
@@ -351,13 +343,11 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
     for node in nodes:
         if node.op == "apply" and node.name in ("Re", "Im"):
             inside = symbols(node)
-            if any(conjugation_base(name) != name for name in inside) or any(
-                part.op == "opaque" for part in walk(node)
-            ):
-                starred = {base_name(conjugation_base(name)) for name in inside if conjugation_base(name) != name}
+            starred = {symbol_of(conjugation_base(name)).head for name in inside if conjugation_base(name) != name}
+            if starred or any(part.op == "opaque" for part in walk(node)):
                 phases = frozenset().union(*(symbols(part) for part in walk(node) if part.op == "exp"))
                 inside -= phases - {conjugation_base(name) for name in phases if conjugation_base(name) != name}
-                found |= {name for name in inside if _MAY_BE_COMPLEX.match(name) or base_name(name) in starred}
+                found |= {name for name in inside if _may_be_complex(name) or symbol_of(name).head in starred}
         elif node.op == "abs" and node.args[0].op == "sym" and notation.is_complex and not node.args[0].name.isupper():
             found.add(node.args[0].name)  # the modulus of a real letter would hardly be written beside complex ones
     found -= _turning_letters(nodes)
@@ -366,10 +356,16 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
     return replace(notation, complexes=notation.complexes | found)
 
 
+def _may_be_complex(name: str) -> bool:
+    """Return True for a vector, a capital letter and letters that complex numbers usually have."""
+    read = symbol_of(name)
+    return read.is_vector or read.letter[:1].isupper() or read.letter in _MAY_BE_COMPLEX
+
+
 def _with_waves(notation: Notation, nodes: Iterable[Expr], functions: Set[str]) -> Notation:
     r"""Return a notation in which the wave functions below a modulus are complex, and so are these functions."""
     inside = {name for node in nodes if node.op == "abs" for name in symbols(node)}
-    waves = {name for name in inside if name.startswith((r"\psi", r"\Psi"))} | functions
+    waves = {name for name in inside if symbol_of(name).letter in (r"\psi", r"\Psi")} | functions
     return replace(notation, complexes=notation.complexes | waves) if waves else notation
 
 
@@ -379,7 +375,8 @@ def _states(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
     for node in nodes if operators else ():
         for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
             base = left.args[0] if left.op == "pow" else left
-            if base.op == "sym" and base.name in operators and right.op == "sym" and _WAVE.match(right.name):
+            is_wave = right.op == "sym" and symbol_of(right.name).letter in LETTERS_OF_STATES
+            if base.op == "sym" and base.name in operators and is_wave:
                 found.add(right.name)
     return frozenset(found)
 
@@ -415,9 +412,7 @@ def _of_coordinates(written: Set[tuple[str, str]]) -> frozenset[str]:
 
 def _fields_in_regions(nodes: Sequence[Expr]) -> frozenset[str]:
     """Return the letters of fields below integrals over a region: all but constants, and letters with the index 0."""
-    return frozenset(
-        name for name in region_letters(nodes) - _CONSTANTS - _COORDINATES if not name.endswith(("_0", "_{0}"))
-    )
+    return frozenset(name for name in region_letters(nodes) - _CONSTANTS - _COORDINATES if symbol_of(name).sub != "0")
 
 
 def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
@@ -463,7 +458,7 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
     written = a.depends | b.depends
     called = {node.name for node in nodes if node.op == "apply"}
     for name, argument in written:
-        if argument != "," and not name.endswith("'"):
+        if argument != "," and not symbol_of(name).primes:
             found.setdefault(name, set()).add(argument)
     for node in nodes:
         if node.op == "sym" and "," in node.name and tensors:  # `g_{ij,k}` is a derivative
@@ -513,7 +508,7 @@ def _integrable(nodes: Sequence[Expr], functions: Mapping[str, tuple[str, ...]])
     """
     found: set[str] = set()
     for node in nodes:
-        if node.op in (*_DERIVATIVES, "nabla", "differential") or (node.op == "apply" and node.name.endswith("'")):
+        if node.op in (*_DERIVATIVES, "nabla", "differential") or (node.op == "apply" and symbol_of(node.name).primes):
             return frozenset()
         if node.op != "integral" or not (any(map(is_infinite, node.args[2:])) or node.name == "d^3"):
             continue
@@ -573,12 +568,12 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
         is_adjoint = node.op == "opaque" and node.name in ("T", "^T", r"\dagger", r"\top", "^{T}")
         if is_adjoint or (node.op == "apply" and node.name in _MATRIX_FUNCTIONS):
             found |= symbols(*node.args)
-        elif node.op == "pow" and node.args[0].op == "sym" and node.args[0].name.startswith(r"\vec{"):
+        elif node.op == "pow" and node.args[0].op == "sym" and symbol_of(node.args[0].name).is_vector:
             if exponent_of(node) == -1:
                 found.add(node.args[0].name)
         elif node.op == "pow" and node.args[0].op == "mul" and exponent_of(node) == -1:
             inner = symbols(node.args[0])
-            if all(name.startswith(r"\vec{") for name in inner):
+            if all(symbol_of(name).is_vector for name in inner):
                 found |= inner
         elif node.op == "mul" and (bold := bold_neighbours(node)):
             found |= bold
@@ -590,16 +585,14 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
     if not found:
         return frozenset()
     named = {node.name for node in nodes if node.op == "sym"}
-    if any(name.startswith(r"\vec{") for name in found):  # estimates of them, as of the coefficients of a regression
-        found |= {name for name in named if _ESTIMATE.match(name)}
-    found |= {base_of_transposed(name) or name for name in named if name.startswith(r"\vec{")}
+    if any(symbol_of(name).is_vector for name in found):  # estimates of them, as of the coefficients of a regression
+        found |= named & _ESTIMATES
+    found |= {base_of_transposed(name) or name for name in named if symbol_of(name).is_vector}
+    kept = transposed | columns | _ESTIMATES
     return frozenset(
         name
         for name in found
-        if name.startswith(r"\vec{")
-        or _ESTIMATE.match(name)
-        or name in transposed | columns
-        or (name not in operators and _BIG.match(name))
+        if symbol_of(name).is_vector or name in kept or (name not in operators and name[:1].isupper())
     )
 
 
@@ -616,16 +609,14 @@ def _columns_behind(matrices: Set[str], nodes: Iterable[Expr]) -> frozenset[str]
 
 def is_column(name: str) -> bool:
     """Return True for a matrix of one column: a small letter."""
-    letter = name.removeprefix(r"\vec{").removeprefix(r"\hat{").strip("{}")
-    return letter[:1].islower() or (letter[:1] == "\\" and letter[1:2].islower() and not letter.startswith(_GREEK))
+    letter = symbol_of(name).base
+    return letter.replace("\\", "")[:1].islower() and letter not in _GREEK
 
 
 def base_of_transposed(name: str) -> str:
     """Return `A` for the name of its transposed or adjoint, `A^{T}`; empty for another name."""
-    for suffix in _TRANSPOSES:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return ""
+    read = symbol_of(name)
+    return read.body if read.sup in _TRANSPOSES else ""
 
 
 # Indices of tensors. --------------------------------------------------------------------------------------------------

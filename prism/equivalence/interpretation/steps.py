@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import STEPS, may_be_steps_below
 
@@ -19,7 +20,6 @@ _DELTA = DELTAS[0]
 _UNKNOWN = symbol("?")
 _LETTERS = STEPS - {"sgn", "sign"}
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div"))
-_POINTS = frozenset((r"\vec{", r"\hat{"))
 _LENGTHS = frozenset(("abs", "dot", "pow"))
 
 
@@ -93,7 +93,8 @@ def _with_calls(f: Formula, steps: frozenset[str]) -> Formula:
             return Expr(node.op, (Expr("apply", node.args[1:], node.args[0].name), node.args[1]), node.name)
         if node.op == "sym" and node.name in own:
             return Expr("apply", (symbol(own[node.name]),), node.name)
-        if node.op == "apply" and node.name.startswith(r"\delta^{(") and not _is_point(node.args[0]):
+        read = symbol_of(node.name)
+        if node.op == "apply" and read.head == _DELTA and read.sup[:1] == "(" and not _is_point(node.args[0]):
             return Expr("apply", tuple(map(called, node.args)), _DELTA)
         if node.op != "mul":
             return with_args(node, tuple(map(called, node.args)))
@@ -122,5 +123,5 @@ def _with_calls(f: Formula, steps: frozenset[str]) -> Formula:
 def _is_point(node: Expr) -> bool:
     """Return True for a vector: one that stands neither squared, nor in a modulus or a scalar product."""
     if node.op == "sym":
-        return node.name.startswith(tuple(_POINTS))
+        return symbol_of(node.name).is_accented
     return node.op not in _LENGTHS and any(map(_is_point, node.args))

@@ -7,20 +7,23 @@ name says is read here; no other module has a pattern over names.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 VECTOR = "vec"
 HAT = "hat"
+UNIT = "unit"  # of a base unit as a symbol, `\unit{kg}`
 _MAX_REMEMBERED = 8192  # names
 
 _GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+_SCRIPT = re.compile(rf"(?:\{{\}})?([_^])(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|[^{{}}]))")  # `{}` before one that is set off
 _NAME = re.compile(
     rf"(?P<change>\\(?:Delta|delta|partial) )?"
-    rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+))(?P<primes>'*)"
-    rf"(?:_(?:\{{(?P<sub>{_GROUP})\}}|(?P<low>\\[A-Za-z]+|[^{{}}])))?"
-    rf"(?:\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?"
+    rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+|(?=\^)))(?P<primes>'*)"
+    rf"(?P<scripts>(?:{_SCRIPT.pattern})*)"
 )
+_LABEL = re.compile(r"-?(?:\\[A-Za-z]+|[A-Za-z\d])(?: ?'+)?(?: ?(?:[+-]\d|/2))?|[^, ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,11 @@ class Symbol:
     Attributes:
         name: the whole name.
         base: the letter or word without style and scripts; a name that is built otherwise, as a text, is all base.
+            Empty for a raised index by which something is differentiated, `^\mu`.
         style: the command of the outermost accent or font, without backslash: `vec` (bold type too), `hat`, `bar`.
         change: `\Delta `, `\delta ` or `\partial ` before it.
         primes: how many.
-        sub, sup: subscript and superscript without their braces.
+        sub, sup: subscript and superscript without their braces; of several, `R^{a}{}_{b}{}^{c}`, together.
     """
 
     name: str
@@ -64,6 +68,27 @@ class Symbol:
         """Return True for a letter with a hat."""
         return self.style == HAT and not self.change
 
+    @property
+    def is_light(self) -> bool:
+        """Return True for a letter or a word without style and change, whatever its primes and scripts."""
+        return not self.style and not self.change and self.base.replace("\\", "", 1).isalpha()
+
+    @property
+    def unstyled(self) -> str:
+        r"""Return the name without its style: `E'_x` of `\vec{E}'_x`."""
+        return self.name.replace(self.letter, self.base, 1)
+
+    @property
+    def unprimed(self) -> str:
+        """Return the name without the primes of its letter."""
+        return self.name.replace(self.head, self.change + self.letter, 1)
+
+    @property
+    def scripts(self) -> tuple[tuple[str, bool], ...]:
+        """Return what stands below and above in the order of the name, each with True if it stands above."""
+        scripts = _SCRIPT.findall(self.name[len(self.head) :])
+        return tuple((braced or alone, mark == "^") for mark, braced, alone in scripts)
+
 
 @lru_cache(maxsize=_MAX_REMEMBERED)
 def symbol_of(name: str) -> Symbol:
@@ -75,12 +100,41 @@ def symbol_of(name: str) -> Symbol:
     read = _NAME.fullmatch(name)
     if read is None:
         return Symbol(name, name)
+    scripts = _SCRIPT.findall(read["scripts"])
     return Symbol(
         name,
         read["letter"] if read["inner"] is None else read["inner"],
         read["style"] or "",
         read["change"] or "",
         len(read["primes"]),
-        read["sub"] or read["low"] or "",
-        read["sup"] or read["high"] or "",
+        *("".join(braced or alone for mark, braced, alone in scripts if mark == place) for place in "_^"),
     )
+
+
+def spelled(head: str, sub: str = "", sup: str = "") -> str:
+    r"""Return the name with a head, a subscript and a superscript.
+
+    >>> spelled("E", "x"), spelled(r"\hat{a}", "12", r"\dagger")
+    ('E_x', '\\hat{a}_{12}^{\\dagger}')
+    """
+    is_one = len(sub) == 1 or (sub[:1] == "\\" and sub[1:].isalpha())
+    below = f"_{sub}" if is_one else f"_{{{sub}}}" if sub else ""
+    return head + below + (f"^{{{sup}}}" if sup else "")
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def labels_of(script: str) -> tuple[str, ...]:
+    r"""Return the letters and digits in a subscript or superscript, with primes and with what is added to them.
+
+    Any other sign is one by itself; spaces and commas are left out.
+
+    >>> labels_of(r"\mu\nu"), labels_of("i+1,j"), labels_of("l,-m'"), labels_of("12*")
+    (('\\mu', '\\nu'), ('i+1', 'j'), ('l', "-m'"), ('1', '2', '*'))
+    """
+    return tuple(label.replace(" ", "") for label in _LABEL.findall(script))
+
+
+def relabelled(name: str, labels: Mapping[str, str]) -> str:
+    """Return a name with other labels in its scripts."""
+    head = symbol_of(name).head
+    return head + _LABEL.sub(lambda label: labels.get(label[0], label[0]), name[len(head) :])

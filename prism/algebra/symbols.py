@@ -7,11 +7,13 @@ name says is read here; no other module has a pattern over names.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 VECTOR = "vec"
 HAT = "hat"
+UNIT = "unit"  # of a base unit as a symbol, `\unit{kg}`
 ADJOINT = r"\dagger"  # superscripts
 STAR = "*"
 TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
@@ -19,12 +21,13 @@ LETTERS_OF_STATES = frozenset((r"\psi", r"\Psi", r"\phi", r"\Phi", r"\varphi", r
 _MAX_REMEMBERED = 8192  # names
 
 _GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+_SCRIPT = re.compile(rf"(?:\{{\}})?([_^])(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|[^{{}}]))")  # `{}` before one that is set off
 _NAME = re.compile(
     rf"(?P<change>\\(?:Delta|delta|partial)(?: |(?=\\)))?"
-    rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+))(?P<primes>'*)"
-    rf"(?:_(?:\{{(?P<sub>{_GROUP})\}}|(?P<low>\\[A-Za-z]+|[^{{}}])))?"
-    rf"(?P<top>\^(?:\{{(?P<sup>{_GROUP})\}}|(?P<high>\\[A-Za-z]+|[^{{}}])))?(?P<call>\(.*\))?"
+    rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+|(?=\^)))(?P<primes>'*)"
+    rf"(?P<scripts>(?:{_SCRIPT.pattern})*)(?P<call>\(.*\))?"
 )
+_LABEL = re.compile(r"-?(?:\\[A-Za-z]+|[A-Za-z\d])(?: ?'+)?(?: ?(?:[+-]\d|/2))?|[^, ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,11 @@ class Symbol:
     Attributes:
         name: the whole name.
         base: the letter or word without style and scripts; a name that is built otherwise, as a text, is all base.
+            Empty for a raised index by which something is differentiated, `^\mu`.
         style: the command of the outermost accent or font, without backslash: `vec` (bold type too), `hat`, `bar`.
         change: `\Delta `, `\delta ` or `\partial ` before it.
         primes: how many.
-        sub, sup: subscript and superscript without their braces.
+        sub, sup: subscript and superscript without their braces; of several, `R^{a}{}_{b}{}^{c}`, together.
         call: the brackets behind it, as those of a time.
         body: the name without its superscript.
     """
@@ -78,9 +82,25 @@ class Symbol:
         return self.is_vector or self.is_hat
 
     @property
-    def bare(self) -> str:
-        r"""Return the name without its style: `F_1` of `\vec{F}_1`."""
+    def is_light(self) -> bool:
+        """Return True for a letter or a word without style and change, whatever its primes and scripts."""
+        return not self.style and not self.change and self.base.replace("\\", "", 1).isalpha()
+
+    @property
+    def unstyled(self) -> str:
+        r"""Return the name without its style: `E'_x` of `\vec{E}'_x`."""
         return self.name.replace(self.letter, self.base, 1)
+
+    @property
+    def unprimed(self) -> str:
+        """Return the name without the primes of its letter."""
+        return self.name.replace(self.head, self.change + self.letter, 1)
+
+    @property
+    def scripts(self) -> tuple[tuple[str, bool], ...]:
+        """Return what stands below and above in the order of the name, each with True if it stands above."""
+        scripts = _SCRIPT.findall(self.name[len(self.head) :])
+        return tuple((braced or alone, mark == "^") for mark, braced, alone in scripts)
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED)
@@ -93,14 +113,45 @@ def symbol_of(name: str) -> Symbol:
     read = _NAME.fullmatch(name)
     if read is None:
         return Symbol(name, name, body=name)
+    scripts = list(_SCRIPT.finditer(read["scripts"]))
+    below, above = (["".join(filter(None, (each[2], each[3]))) for each in scripts if each[1] == mark] for mark in "_^")
     return Symbol(
         name,
         read["letter"] if read["inner"] is None else read["inner"],
         read["style"] or "",
         read["change"] or "",
         len(read["primes"]),
-        read["sub"] or read["low"] or "",
-        read["sup"] or read["high"] or "",
+        "".join(below),
+        "".join(above),
         read["call"] or "",
-        name[: read.start("top")] + name[read.end("top") :] if read["top"] else name,
+        name[: read.start("scripts")] + "".join(each[0] for each in scripts if each[1] == "_") + (read["call"] or ""),
     )
+
+
+def spelled(head: str, sub: str = "", sup: str = "") -> str:
+    r"""Return the name with a head, a subscript and a superscript.
+
+    >>> spelled("E", "x"), spelled(r"\hat{a}", "12", r"\dagger")
+    ('E_x', '\\hat{a}_{12}^{\\dagger}')
+    """
+    is_one = len(sub) == 1 or (sub[:1] == "\\" and sub[1:].isalpha())
+    below = f"_{sub}" if is_one else f"_{{{sub}}}" if sub else ""
+    return head + below + (f"^{{{sup}}}" if sup else "")
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def labels_of(script: str) -> tuple[str, ...]:
+    r"""Return the letters and digits in a subscript or superscript, with primes and with what is added to them.
+
+    Any other sign is one by itself; spaces and commas are left out.
+
+    >>> labels_of(r"\mu\nu"), labels_of("i+1,j"), labels_of("l,-m'"), labels_of("12*")
+    (('\\mu', '\\nu'), ('i+1', 'j'), ('l', "-m'"), ('1', '2', '*'))
+    """
+    return tuple(label.replace(" ", "") for label in _LABEL.findall(script))
+
+
+def relabelled(name: str, labels: Mapping[str, str]) -> str:
+    """Return a name with other labels in its scripts."""
+    head = symbol_of(name).head
+    return head + _LABEL.sub(lambda label: labels.get(label[0], label[0]), name[len(head) :])

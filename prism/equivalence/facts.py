@@ -6,12 +6,12 @@ asked for, and one bounded cache keeps the records.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, substituted, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import shows_operators
+from prism.algebra.symbols import symbol_of
 from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, decimal_uncertainty, is_known_function
 from prism.engine.tape import Tape, TapeTooLarge
@@ -30,9 +30,9 @@ _REWRITTEN = frozenset(  # operations that are worked out, and alternatives that
     ("derivative", "partial", "integral", "contour", "sum", "product", "limit", "at", "pm", "set", "list")
 )
 _MIN_DIGITS = 3  # of a whole number without unit that may stand for a value
-_DIFFERENCES = (r"\Delta ", r"\delta ")  # how names of differences begin
 # Functions with a fixed meaning, though they are not evaluated: `erf`, the delta function, `J_0`, `P_2`.
-_SPECIAL_FUNCTION = re.compile(r"[A-Za-z]{2,}$|\\(delta|zeta|mathcal)|O$|[PYLTHJj]_")
+_SPECIAL_FUNCTIONS = frozenset((r"\delta", r"\zeta", "O"))
+_WITH_ORDER = frozenset("PYLTHJj")
 
 Literal = tuple[Expr, ...]
 """A number in a product, followed by its units."""
@@ -70,7 +70,7 @@ class FormulaFacts:
         if "unit" not in self.ops:
             return f
         is_difference = any(
-            member.op == "sub" or (member.op == "sym" and member.name.startswith(_DIFFERENCES)) for member in f.members
+            member.op == "sub" or (member.op == "sym" and symbol_of(member.name).change) for member in f.members
         )
         return replace(f, members=tuple(resolve_units(member, difference=is_difference) for member in f.members))
 
@@ -124,7 +124,7 @@ class FormulaFacts:
             return False
         called = {node.name for node in self._nodes if node.op == "apply"} if "apply" in self.ops else set()
         # without the index of a name: it may be bound by a sum
-        return not any(name.partition("_")[0] in self.form for name in self.names | called)
+        return not any(symbol_of(name).head in self.form for name in self.names | called)
 
     @free_property
     def subject(self) -> Expr | None:
@@ -182,7 +182,7 @@ class FormulaFacts:
     @free_property
     def has_prime(self) -> bool:
         """Return True if the formula has a symbol with a prime, or a derivative by a variable that is not named."""
-        return UNNAMED.name in self.names or any(name.endswith("'") for name in self.names)
+        return UNNAMED.name in self.names or any(symbol_of(name).primes for name in self.names)
 
     @remembered_property
     def decimal_uncertainty(self) -> float:
@@ -257,7 +257,9 @@ def numeric_of(f: Formula) -> Numeric | None:
 
 def is_free_function(name: str) -> bool:
     """Return True if a function's name has no fixed meaning, as `f`; False for `sin` or `erf`."""
-    return not is_known_function(name) and not _SPECIAL_FUNCTION.match(name)
+    read = symbol_of(name)
+    is_special = read.base in _SPECIAL_FUNCTIONS or read.style == "mathcal" or (read.sub and read.head in _WITH_ORDER)
+    return not (is_known_function(name) or is_special or (len(name) > 1 and name.isalpha()))
 
 
 def literals_in(product: Expr) -> list[Literal]:

@@ -9,15 +9,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, nodes_with, symbols
+from prism.algebra.symbols import HAT, UNIT, VECTOR, symbol_of
 from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
 from prism.equivalence.facts import (
     FORMULAS_KEPT,
-    HAT,
     UNNAMED,
-    VECTOR,
     FormulaFacts,
     Literal,
     facts_of,
@@ -36,7 +35,6 @@ from prism.physics.dimensions import inconsistency
 from prism.physics.quantities import Quantity, italic_units_as_quantity, single_unit
 
 DERIVATIVES = frozenset(("derivative", "partial"))
-_UNIT = r"\unit{"  # how the names of base units begin
 
 
 class Hint(StrEnum):
@@ -123,7 +121,7 @@ class Features:
             Hint.NABLA: has_nabla(self.plain.formula),
             Hint.MEAN: "bracket" in ops,
             Hint.TABLE: "matrix" in ops,
-            Hint.SPELLING: any(name in ("i", "j") or name.startswith((VECTOR, HAT)) for name in names),
+            Hint.SPELLING: any(name in ("i", "j") or symbol_of(name).style in (VECTOR, HAT) for name in names),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),
             Hint.UNIT: "unit" in self.facts.ops,
@@ -171,7 +169,7 @@ class Features:
     @remembered_property
     def magnitudes(self) -> frozenset[str]:
         """Return the names of the lengths of the formula's vectors."""
-        return frozenset(magnitude_name(name) for name in self.plain.names if VECTOR in name)
+        return frozenset(magnitude_name(name) for name in self.plain.names if symbol_of(name).is_vector)
 
     @remembered_property
     def differentiated(self) -> Mapping[bool, frozenset[str]]:
@@ -186,7 +184,9 @@ class Features:
     @remembered_property
     def primed(self) -> frozenset[str]:
         """Return the symbols that the formula has with a prime, or a derivative of which is written with primes."""
-        return self.differentiated[False].union(name[:-1] for name in self.plain.names if name.endswith("'"))
+        return self.differentiated[False].union(
+            symbol_of(name).unprimed for name in self.plain.names if symbol_of(name).primes
+        )
 
     @remembered_property
     def called(self) -> frozenset[str]:
@@ -257,7 +257,7 @@ class Features:
         """Return why the dimensions in the formula cannot fit, in words; an empty string if they may fit."""
         known = self.known.given_dimensions
         if "unit" not in self.facts.ops and not (
-            known and any(each in known or each.startswith(_UNIT) for each in self.plain.names)
+            known and any(each in known or symbol_of(each).style == UNIT for each in self.plain.names)
         ):
             return ""
         return inconsistency(self.plain.formula, known)

@@ -14,6 +14,7 @@ from functools import partial
 
 from prism.algebra.alternatives import has_several_values
 from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, symbols_of, traits_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.bound_variables import are_cut_alike
@@ -507,7 +508,7 @@ def _are_about_same_letters(one: Mapping[str, str], two: Mapping[str, str]) -> b
     alone = [{name: each[name] for name in each.keys() - other.keys()} for each, other in ((one, two), (two, one))]
     if not all(alone):
         return True
-    bases = {name.partition("_")[0] for names in alone for name in names}
+    bases = {symbol_of(name).head for names in alone for name in names}
     is_general = any(names.keys() <= {f"{base}_{index}" for base in bases for index in _INDICES} for names in alone)
     first = next(iter(alone[0].values()))
     are_same = all(_is_same_range(first, each) for names in alone for each in names.values())

@@ -257,7 +257,7 @@ def _is_real_valued(node: Expr) -> bool:
 def magnitude_name(vector: str) -> str:
     r"""Return the name of a vector's magnitude, `F_1` for `\vec{F}_1`; empty if the name is not that of a vector."""
     read = symbol_of(vector)
-    return read.bare if read.is_vector else ""
+    return read.unstyled if read.is_vector else ""
 
 
 def _vector_dimension(one: Marks, two: Marks, basis: Mapping[str, int]) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula
+from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber, six_figures
 from prism.equivalence.verdict import Status
@@ -26,7 +27,6 @@ MAX_TOLERANCE = Fraction(5, 100)  # of an intermediate number
 
 PERCENT = Unit("", Fraction(1, 100), DIMENSIONLESS.dimension)
 _STEPS = 15  # of one comparison: fractions of units
-_DIFFERENCES = (r"\Delta ", r"\delta ")  # how names of differences begin: offsets of units cancel in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
                 Status.DIFFERENT, "dimension", "hertz, radians, turns and kinds of money are not the same"
             )
         factor = 2 * PI if "turn" in claim.rates else 1 / (2 * PI)
-    is_difference = reference.subject.op == "sym" and reference.subject.name.startswith(_DIFFERENCES)
+    is_difference = reference.subject.op == "sym" and bool(symbol_of(reference.subject.name).change)
     value = _value_in_unit_of(claim, wanted, is_difference=is_difference) * factor
     return _compare_values(wanted, claim, value, _unit_ratio(claim, wanted) * factor, spec, readings)
 

@@ -72,7 +72,7 @@ def _things(f: Formula, name: str) -> Iterator[str]:
         yield _ELEMENTS[name]
     if _is_place(f, name):
         yield f"place {magnitude_name(name) or name}"
-    yield _OPERATOR + (read.bare if read.is_hat else name)
+    yield _OPERATOR + (read.unstyled if read.is_hat else name)
 
 
 def _is_place(f: Formula, name: str) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
+from prism.algebra.symbols import HAT, VECTOR, symbol_of
 from prism.budget import charge_steps, remembered
-from prism.equivalence.facts import VECTOR
 from prism.equivalence.notation import magnitude_name
 
 _STEPS = 5  # of Python for a node that is written in components
@@ -61,7 +61,7 @@ def _fields_of(f: Formula) -> _Fields:
     """Return symbols that surely vary in space: components of vectors, and symbols that a nabla or partial acts on."""
     found = set()
     for node in (node for member in f.members for node in walk(member)):
-        if node.op == "sym" and node.name.startswith(VECTOR):
+        if node.op == "sym" and symbol_of(node.name).is_vector:
             value = _symbol_components(node.name)
             found |= {part.name for part in value} if isinstance(value, tuple) else set()
         if node.op in ("nabla", "partial"):
@@ -75,7 +75,7 @@ def _fields_of(f: Formula) -> _Fields:
 def _varying_names(f: Formula) -> _Fields:
     """Return the names in a formula, and those of components of its vectors: what it may be asked about fields."""
     names = symbols(*f.members)
-    parts = (_symbol_components(name) for name in names if name.startswith((VECTOR, r"\hat{")))
+    parts = (_symbol_components(name) for name in names if symbol_of(name).style in (VECTOR, HAT))
     return names.union(part.name for value in parts if isinstance(value, tuple) for part in value)
 
 
@@ -179,7 +179,7 @@ def _symbol_components(name: str) -> _Value:
     if name in _DIRECTIONS:
         one, two, three = (number(int(k == _DIRECTIONS[name])) for k in range(3))
         return one, two, three
-    if name.startswith((VECTOR, r"\hat{")):
+    if symbol_of(name).style in (VECTOR, HAT):
         base = magnitude_name(name) or name
         one, two, three = (symbol(f"{base}_{coordinate}") for coordinate in _COORDINATES)
         return one, two, three
@@ -357,7 +357,7 @@ def _scalar_partial_derivative(node: Expr, coordinate: str, fields: _Fields) -> 
         if inner.op == "partial" and inner.args[1] == symbol(coordinate):
             name = inner.args[0].name
             if written and name not in fields and not name.startswith(_DERIVATIVE) and name not in _INDEPENDENT:
-                if name.partition("_")[0] not in _COEFFICIENTS and name not in _CONSTANTS:
+                if symbol_of(name).head not in _COEFFICIENTS and name not in _CONSTANTS:
                     raise NotEvaluated
                 derivatives[inner] = _ZERO
             else:

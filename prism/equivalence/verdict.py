@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from prism.algebra.symbols import UNIT, symbol_of
+
 
 class Status(StrEnum):
     """Outcome of a comparison; printed and saved as plain text."""
@@ -75,8 +77,6 @@ REASONS = {
 
 RANK = {Status.EQUIVALENT: 0, Status.UNDECIDED: 1, Status.DIFFERENT: 2}
 """Order of statuses, best first: of alternative claims the best counts, of required parts the worst."""
-
-_UNIT = r"\unit{"  # how the names of base units begin
 
 
 class Witness:
@@ -150,7 +150,7 @@ class Witness:
     @property
     def has_only_quantities(self) -> bool:
         """True for a point of quantities alone; one that gives sizes to units too says nothing to a reader."""
-        return not any(name.startswith(_UNIT) for name, _ in self.point)
+        return not any(symbol_of(name).style == UNIT for name, _ in self.point)
 
     def __str__(self) -> str:
         """Describe the point in a sentence; empty if it is not one to tell."""

@@ -192,7 +192,7 @@ def _is_derivative_by_subscript(name: str, functions: Mapping[str, tuple[str, ..
 def _is_in_both_styles(one: Alone, two: Alone) -> bool:
     """Return True if a letter is a vector in one of two formulas, and stands in the other one without its arrow."""
     return any(
-        (read := symbol_of(name)).is_accented and read.bare in other.kinds
+        (read := symbol_of(name)).is_accented and read.unstyled in other.kinds
         for f, other in ((one, two), (two, one)) for name in f.kinds.keys() - other.kinds.keys()
     )  # fmt: skip
 

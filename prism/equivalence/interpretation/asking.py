@@ -6,6 +6,7 @@ What they need is loaded when they are first asked.
 from __future__ import annotations
 
 from prism.algebra.expr import ORDERINGS, Formula, canonical, traits_of
+from prism.algebra.symbols import symbol_of
 from prism.budget import limited, may_begin_extra, most_interpreted
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice, has_folds, is_plain_algebra
@@ -174,7 +175,7 @@ def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict
     """Return the verdict on an equation between vectors and a system of its components; None for any others."""
     equation, system = (a, b) if a.kind == "equation" else (b, a)
     traits = traits_of(equation)
-    has_vector = "matrix" in traits.ops or any(name.startswith(r"\vec{") for name in traits.names)
+    has_vector = "matrix" in traits.ops or any(symbol_of(name).is_vector for name in traits.names)
     if plain.status == Status.EQUIVALENT or not has_vector or len(system.parts) < 2 or not may_begin_extra():
         return None
     from prism.equivalence.interpretation.component_systems import compare_with_system

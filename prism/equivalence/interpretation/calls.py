@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from prism.algebra.expr import Expr, Formula, number, symbol, symbols, walk, with_args, with_members
+from prism.algebra.symbols import symbol_of
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import NAMED, OPENING, is_before_brackets, may_be_called, order_of
@@ -183,9 +184,9 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     names: set[str] = set()
     of_base: dict[str, set[str]] = {}
     for name, variable in (*written, *((name, each) for name, own in called.items() for each in own)):
-        of_base.setdefault(name.rstrip("'"), set()).add(variable.removeprefix(r"\vec{").removesuffix("}"))
+        of_base.setdefault(symbol_of(name).unprimed, set()).add(symbol_of(variable).unstyled)
     for name in {name for name, _ in written} - several:
-        if not name.endswith("'") and len(of_base[name]) > 1:
+        if not symbol_of(name).primes and len(of_base[name]) > 1:
             names.add(name)
     return tuple(_spelled_out(f, names) for f in found) if names else found
 
@@ -233,6 +234,6 @@ def _spelled_out(f: Formula, names: set[str]) -> Formula:
         return with_args(node, args)
 
     depends = frozenset(
-        (name, variable) for name, variable in f.depends if conjugation_base(name.rstrip("'")) not in names
+        (name, variable) for name, variable in f.depends if conjugation_base(symbol_of(name).unprimed) not in names
     )
     return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

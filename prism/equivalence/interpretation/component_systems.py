@@ -2,15 +2,14 @@ r"""An equation between vectors as a system of its components, `\vec F = q\vec v
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from prism.algebra.expr import Expr, Formula, number, symbol, with_members
+from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.decision import Outcome, compare_by_interpretation
 from prism.physics.context import Context
 
-_VECTOR = re.compile(r"\\vec\{(\\?[A-Za-z]+)\}$")
 _MOST = 4  # components
 _STEPS = 50  # charged for each equation that is written out
 _DERIVATIVES = ("derivative", "partial")
@@ -61,8 +60,9 @@ def _column(node: Expr) -> list[Expr] | None:
         rows = _rows(node)
         return [row[0] for row in rows] if all(len(row) == 1 for row in rows) and len(rows) > 1 else None
     if node.op == "sym":
-        match = _VECTOR.match(node.name)
-        return None if match is None else [symbol(f"{match[1]}_{axis}") for axis in "xyz"]
+        read = symbol_of(node.name)
+        is_vector = read.is_vector and read.letter == node.name
+        return [symbol(f"{read.base}_{axis}") for axis in "xyz"] if is_vector else None
     if node.op in ("add", "sub", "neg"):
         parts = [_column(arg) for arg in node.args]
         if any(part is None or len(part) != len(parts[0] or ()) for part in parts):

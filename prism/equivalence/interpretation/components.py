@@ -6,24 +6,25 @@ letters. What is summed gets letters that neither formula has.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 from prism.algebra.expr import Expr, Formula, number, substituted, symbol, walk, with_args, with_members
-from prism.equivalence.interpretation.covariant import PLACED, with_connections, with_letters
+from prism.algebra.symbols import HAT, VECTOR, relabelled, spelled, symbol_of
+from prism.equivalence.interpretation.covariant import with_connections, with_letters
 from prism.equivalence.interpretation.names import (
     INDICES,
     free_letters,
+    is_greek,
     letter_counts,
     letters_of,
-    raised_letters,
+    placed_letters,
+    placed_variable,
     trace_letters,
     up_and_down,
 )
 from prism.equivalence.interpretation.values import Unvalued
 
-_VECTOR = re.compile(r"\\(?:vec|hat)\{(\\?[A-Za-z]+)\}(?:_\w|_\{\w+\})?$")
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
 _FRESH_GREEK = (r"\lambda", r"\tau", r"\rho", r"\sigma", r"\alpha")
 _DERIVATIVES = ("partial", "derivative")
@@ -37,8 +38,8 @@ def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     a, b = with_connections(*(_with_traces(f) for f in (a, b)))
     a, b = _in_time_and_space(a, b), _in_time_and_space(b, a)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
-    indexed = {re.split("[_^]", node.name)[0] for node in nodes if node.op == "sym" and letters_of(node.name)}
-    vectors = {match[1] for node in nodes if node.op == "sym" and (match := _VECTOR.match(node.name))}
+    indexed = {symbol_of(node.name).head for node in nodes if node.op == "sym" and letters_of(node.name)}
+    vectors = {base for node in nodes if (base := _base_of_vector(node))}
     by = Counter(arg.name for node in nodes if node.op == "partial" for arg in node.args[1:])
     places = Counter(node.name for node in nodes if node.op == "sym")  # a coordinate stands elsewhere too
     by_index = any(name in INDICES and places[name] <= count for name, count in by.items())
@@ -69,13 +70,11 @@ def _heights(node: Expr) -> Counter[tuple[str, bool]]:
     """Return how often each Greek index stands above (True) and below (False) in a product."""
     found: Counter[tuple[str, bool]] = Counter()
     if node.op == "sym":
-        pairs = zip(letters_of(node.name), raised_letters(node.name), strict=False)
-        found.update((letter, is_above) for letter, is_above in pairs if letter.startswith("\\"))
+        found.update(place for place in placed_letters(node.name) if is_greek(place[0]))
     elif node.op in _DERIVATIVES:
         found.update(_heights(node.args[0]))
-        for name in (arg.name for arg in node.args[1:] if arg.op == "sym" and arg.name.startswith(("\\", "^\\"))):
-            if name.lstrip("^") in INDICES:
-                found[name.lstrip("^"), name.startswith("^")] += 1
+        places = (placed_variable(arg.name) for arg in node.args[1:] if arg.op == "sym")
+        found.update(place for place in places if is_greek(place[0]) and place[0] in INDICES)
     elif node.op in _PRODUCTS:
         for arg in node.args:
             found.update(_heights(arg))
@@ -90,7 +89,7 @@ def _with_traces(f: Formula) -> Formula:
         return f
     used = {letter for node in nodes if node.op == "sym" for letter in (*letters_of(node.name), node.name)}
     letter = next(each for each in (*_FRESH_GREEK, r"\kappa") if each not in used or each == r"\kappa")
-    return substituted(f, {symbol(name): symbol(f"{name}^{{{letter}}}_{{{letter}}}") for name in traces})
+    return substituted(f, {symbol(name): symbol(spelled(name, letter, letter)) for name in traces})
 
 
 def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
@@ -104,7 +103,7 @@ def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
     if not own or len(own) != len(wanted):
         return f
     pairs = dict(zip(sorted(own), sorted(wanted), strict=True)) if len(own) == 1 else _paired(f, other, own, wanted)
-    if any(one.startswith("\\") != two.startswith("\\") for one, two in pairs.items()):
+    if any(is_greek(one) != is_greek(two) for one, two in pairs.items()):
         return f
     back = dict(zip(sorted(pairs.values() - pairs.keys()), sorted(pairs.keys() - pairs.values()), strict=True))
     if all(one == two for one, two in pairs.items()):
@@ -129,14 +128,13 @@ def _places(node: Expr) -> tuple[str, tuple[str, ...]]:
     """Return a tensor, or the derivative of one, without the letters of its indices, and these."""
     if node.op == "partial" and all(arg.op == "sym" for arg in node.args):
         key, letters = _places(node.args[0])
-        variables = tuple(arg.name.lstrip("^") for arg in node.args[1:])
-        raised = "".join("^" if arg.name.startswith("^") else "_" for arg in node.args[1:])
-        return f"d{raised} {key}", (*variables, *letters)
+        places = [placed_variable(arg.name) for arg in node.args[1:]]
+        raised = "".join("^" if is_above else "_" for _, is_above in places)
+        return f"d{raised} {key}", (*(letter for letter, _ in places), *letters)
     if node.op != "sym":
         return "", ()
-    base = re.split("[_^]", node.name)[0]
-    scripts = PLACED.sub("?", node.name[len(base) :]).replace("{", "").replace("}", "")
-    return base + scripts, letters_of(node.name)
+    letters = letters_of(node.name)
+    return relabelled(node.name, dict.fromkeys(letters, "?")).replace("{", "").replace("}", ""), letters
 
 
 # Four dimensions as time and space. -----------------------------------------------------------------------------------
@@ -149,9 +147,8 @@ def _in_time_and_space(f: Formula, other: Formula) -> Formula:
     """
     nodes, others = ([node for member in each.members for node in walk(member)] for each in (f, other))
     letters = up_and_down(nodes)
-    is_apart = any(node.op == "nabla" or _VECTOR.match(node.name) for node in others)
-    if len(letters) != 1 or not is_apart or any(
-        part.startswith("\\") for node in others for part in letters_of(node.name)):  # fmt: skip
+    is_apart = any(node.op == "nabla" or _base_of_vector(node) for node in others)
+    if len(letters) != 1 or not is_apart or any(is_greek(part) for node in others for part in letters_of(node.name)):
         return f
     if any(free_letters(member) for member in f.members):
         return f
@@ -165,9 +162,8 @@ def _apart(node: Expr, letter: str, light: Expr) -> Expr:
     if letter_counts(node)[letter] == 2 and node.op in ("mul", "partial", "pow", "div"):
         sign = 1
         for part in walk(node):
-            raised = letter in part.name.partition("^")[2]
             if part.op == "sym" and letter in letters_of(part.name):
-                sign = sign if raised else -sign
+                sign = sign if (letter, True) in placed_letters(part.name) else -sign
             elif part.op == "partial":
                 for arg in part.args[1:]:
                     sign = -sign if arg.name == "^" + letter else sign
@@ -179,11 +175,11 @@ def _apart(node: Expr, letter: str, light: Expr) -> Expr:
 def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
     """Return a term for the index of time (`part` 0), or for one of space."""
     if node.op == "sym" and letter in letters_of(node.name):
-        base = re.split("[_^]", node.name)[0]
+        base = symbol_of(node.name).head
         if letters_of(node.name) != (letter,) or base not in _TIMES:
             raise Unvalued("the part in time of a tensor")
         return symbol(f"{base}_k") if part else _TIMES[base](light)
-    if node.op == "partial" and len(node.args) == 2 and node.args[1].name.lstrip("^") == letter:
+    if node.op == "partial" and len(node.args) == 2 and placed_variable(node.args[1].name)[0] == letter:
         inner = _at(node.args[0], letter, light, part)
         derived = Expr("partial", (inner, symbol("k" if part else "t")), node.name)
         return derived if part else Expr("div", (derived, light))
@@ -199,6 +195,12 @@ _TIMES: dict[str, Callable[[Expr], Expr]] = {
 
 
 # Vectors by their components. -----------------------------------------------------------------------------------------
+
+
+def _base_of_vector(node: Expr) -> str:
+    """Return the letter of a vector or a direction, without its index; empty for anything else."""
+    read = symbol_of(node.name)
+    return read.base if node.op == "sym" and read.style in (VECTOR, HAT) and not (read.primes or read.sup) else ""
 
 
 class _Components:
@@ -227,7 +229,7 @@ class _Components:
     def is_vector(self, node: Expr) -> bool:
         """Return True for a vector."""
         if node.op == "sym":
-            return _VECTOR.match(node.name) is not None
+            return bool(_base_of_vector(node))
         if node.op in ("add", "sub", "neg"):
             return any(map(self.is_vector, node.args))
         if node.op == "mul":
@@ -240,8 +242,8 @@ class _Components:
 
     def component(self, node: Expr, index: str) -> Expr:
         """Return the component of a vector with an index; Unvalued for a number."""
-        if node.op == "sym" and (match := _VECTOR.match(node.name)):
-            return symbol(f"{match[1]}_{index}")
+        if base := _base_of_vector(node):
+            return symbol(f"{base}_{index}")
         if node.op in ("add", "sub", "neg"):
             return Expr(node.op, tuple(self.component(arg, index) for arg in node.args))
         if node.op == "mul":
@@ -279,7 +281,7 @@ class _Components:
 
     def scalar(self, node: Expr) -> Expr:
         """Return a number in which vectors are written by components."""
-        if node.op == "sym" and _VECTOR.match(node.name):
+        if _base_of_vector(node):
             raise Unvalued("a vector where a number belongs")
         if node.op == "mul":
             return self._product(node.args, "")

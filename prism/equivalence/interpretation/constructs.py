@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import letters_beside_transposes
+from prism.algebra.symbols import UNIT, labels_of, symbol_of
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
     CHOICES,
@@ -17,6 +18,7 @@ from prism.equivalence.interpretation.names import (
     NAMED,
     are_balanced,
     bold_neighbours,
+    compared_labels,
     covariant_index,
     exponent_of,
     harmonic_indices,
@@ -35,6 +37,7 @@ from prism.equivalence.interpretation.names import (
     may_be_steps_below,
     mode_numbers,
     order_of,
+    placed_variable,
     shifted_matrices,
     special_factors,
     squared_moduli_of_functions,
@@ -63,7 +66,6 @@ _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|math
 _INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
 _SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
 _SPINS = symbol(r"\vec{\sigma}")
-_KRONECKER = re.compile(r"\\delta_\{[a-z],?[a-z]\}$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -150,9 +152,8 @@ def constructs_of(f: Formula) -> Constructs:
         f, nodes = raised, [node for member in raised.members for node in walk(member)]
     ops = {node.op for node in nodes}
     is_quantum, is_tensor, specials = has_quanta(nodes), _is_tensor(f, nodes), _special_names(f, nodes)
-    has_harmonic = any(name.startswith("Y_") for name in specials) or any(
-        name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
-    )
+    written = {*specials, *(name for name, variable in f.depends if variable == r"\theta")}
+    has_harmonic = any(symbol_of(name).head == "Y" and symbol_of(name).sub for name in written)
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f)) or _has_bends(f)
     is_delicate |= bool(matrices_before_columns(f.members, nodes))
@@ -251,8 +252,7 @@ def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
         for node in nodes
     )
-    variables = {arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:]}
-    by_index = not INDICES.isdisjoint(variables)
+    by_index = bool(_indices_of_derivatives(nodes))
     has_several = any(node.op == "sym" and len(set(letters_of(node.name))) > 1 for node in nodes)
     is_of_tensors = pairs and (has_tensor or bool(up_and_down(nodes)))
     is_of_tensors = is_of_tensors or (by_index and has_several) or bool(trace_letters(nodes))
@@ -262,7 +262,7 @@ def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
 def _special_names(f: Formula, nodes: Sequence[Expr]) -> frozenset[str]:
     """Return the names of special functions that are written without a call: of a variable, or before a bracket."""
     written = {name.replace("'_", "_") for name, _ in f.depends}
-    harmonics = {node.name for node in nodes if node.op == "sym" and is_harmonic_of_letters(node.name.rstrip("^{}*"))}
+    harmonics = {node.name for node in nodes if node.op == "sym" and is_harmonic_of_letters(node.name)}
     return frozenset((*filter(is_special, written), *harmonics, *special_factors(nodes)))
 
 
@@ -283,9 +283,9 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
         return True
     if any(node.op == "sum" and len(node.args) == 4 and symbols(node.args[3]) for node in nodes):
         return True  # of more terms than the kernels unroll
-    if any(map(_KRONECKER.match, names)) or not names.isdisjoint((r"\delta'", r"\delta''")):
+    if any(map(compared_labels, names)) or not names.isdisjoint((r"\delta'", r"\delta''")):
         return True
-    has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
+    has_direction = any(symbol_of(name).is_hat for name in names) and "commutator" not in ops
     return has_direction and not ops.isdisjoint(("cross", "dot", "abs"))
 
 
@@ -317,8 +317,13 @@ def _scales_in_limit(limit: Expr) -> frozenset[str]:
 def _letters_of_indices(nodes: Iterable[Expr]) -> set[str]:
     """Return the letters of indices, of names and of derivatives."""
     found = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
-    variables = (arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:])
-    return found | INDICES.intersection(variables)
+    return found | _indices_of_derivatives(nodes)
+
+
+def _indices_of_derivatives(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters of indices by which something is differentiated in part."""
+    variables = (arg.name for node in nodes if node.op == "partial" for arg in node.args[1:])
+    return INDICES.intersection(placed_variable(name)[0] for name in variables)
 
 
 def _is_delicate(node: Expr) -> bool:
@@ -354,7 +359,7 @@ def _has_bends(f: Formula) -> bool:
         or any(each.name in bare for each in lone)
         or len(sums) > 1
         or any(not moduli.isdisjoint(walk(node)) for node in extremes)
-        or any(name.startswith((r"\psi", r"\Psi")) for node in moduli for name in symbols(node))
+        or any(symbol_of(name).base in (r"\psi", r"\Psi") for node in moduli for name in symbols(node))
         or bool(squared_moduli_of_functions((node for m in f.members for node in walk(m)), f.depends))
     )
 
@@ -371,7 +376,7 @@ def _multiplies_matrices(node: Expr) -> bool:
     """Return True for a product with two matrices that are written out, or with a transposed one and another factor."""
     if node.op != "mul":
         return False
-    named = [arg for arg in node.args if arg.op == "sym" and arg.name.endswith("^{T}")]
+    named = [arg for arg in node.args if arg.op == "sym" and symbol_of(arg.name).sup == "T"]
     turned = [arg for arg in node.args if arg.op == "pow" and arg.args[1].name == "T"]
     return sum(arg.op == "matrix" for arg in node.args) > 1 or (bool(named or turned) and len(node.args) > 2)
 
@@ -398,9 +403,8 @@ def _letters_of_regions(nodes: Iterable[Expr]) -> Iterator[str]:
 
 def _is_bold(node: Expr) -> bool:
     """Return True for bold letters, alone or multiplied."""
-    return all(
-        each.op == "sym" and each.name.startswith(r"\vec{") for each in (node.args if node.op == "mul" else (node,))
-    )
+    letters = node.args if node.op == "mul" else (node,)
+    return all(each.op == "sym" and symbol_of(each.name).is_vector for each in letters)
 
 
 def _is_named(node: Expr) -> bool:
@@ -411,5 +415,8 @@ def _is_named(node: Expr) -> bool:
 @lru_cache(4096)
 def base_letter(name: str) -> str:
     """Return the letter of a name, without style, index and prime."""
-    found = _LETTER.search(_STYLES.sub("", name))
-    return "" if found is None else found[0]
+    read = symbol_of(name)
+    if read.style:
+        return name if read.style == UNIT else read.change + base_letter(read.base)
+    letters = (symbol_of(label) for label in labels_of(read.base or read.sup))
+    return read.change + next((letter.base for letter in letters if letter.is_light), "")

@@ -26,6 +26,7 @@ from prism.algebra.expr import (
     walk,
     with_args,
 )
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
@@ -111,7 +112,8 @@ def compare_courses(a: Formula, b: Formula, context: Context, so_far: Status) ->
             first, second = read_together(one[0], two[0])
             courses = Course(first.members[-1], one[1]), Course(second.members[-1], two[1])
             heads = _heads(first) | _heads(second)
-            variables = frozenset(by for name, by in first.depends | second.depends if name.rstrip("'") in heads)
+            depends = first.depends | second.depends
+            variables = frozenset(by for name, by in depends if symbol_of(name).unprimed in heads)
             given = _with_quantity_put_in(first.members[0], courses) if so_far == Status.EQUIVALENT else courses
             outcome = _compare(
                 given,

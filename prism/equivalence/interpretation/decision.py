@@ -20,7 +20,7 @@ from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
+from prism.equivalence.interpretation.names import CHOICES, free_letters, has_vectors, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.predicates import Comparison, read_case
@@ -374,7 +374,7 @@ def _choices(node: Expr, met: frozenset[str]) -> Iterator[bool]:
     Args:
         met: variables that run through all of a line.
     """
-    is_modulus = node.op == "abs" and not any(name.startswith(r"\vec{") for name in symbols(node))
+    is_modulus = node.op == "abs" and not has_vectors(node)
     if node.op in ("cases", "floor") or is_modulus or (node.op == "apply" and node.name in CHOICES | {*DELTAS}):
         yield not met.isdisjoint(symbols(node))
     for arg in node.args:

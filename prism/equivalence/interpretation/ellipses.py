@@ -7,7 +7,6 @@ sums a power law of the coefficients. Where two laws do, an ellipsis stays what 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,16 +14,16 @@ from functools import partial
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk, with_args
+from prism.algebra.symbols import labels_of, symbol_of
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.monomials import Monomial, is_derivative, monomial_of
-from prism.equivalence.interpretation.names import letters_of, renamed
+from prism.equivalence.interpretation.names import letters_of, order_letter, renamed
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.values import Unvalued, Value, add, compare_to_zero, scalar, size_of
 
 _COUNTERS = ("k", "j", "l", "p", "q", "s")  # letters for the index of what an ellipsis stands for
-_INDEXED = re.compile(r"_\{?([A-Za-z])(?:[+-]\d)?\}?$")
 _STARTS = range(-2, 7)  # values of the counter in the first term
 _MOST_TERMS = 8  # that are written on one side of an ellipsis
 _MOST_STEPS = 400  # of a ratio, to the last term
@@ -168,7 +167,9 @@ def _by_counter(
 ) -> Iterator[Expr]:
     """Yield the readings in which a letter of the last term is the counter of all."""
     general = last[-1]
-    letters = symbols(general) | {match[1] for name in symbols(general) if (match := _INDEXED.search(name)) is not None}
+    labels = [labels_of(symbol_of(name).sub) for name in symbols(general)]
+    orders = [order_letter(*each) for each in labels if len(each) == 1]
+    letters = symbols(general).union(order[0] for order in orders if order is not None)
     for letter in sorted(letters):
         if len(first) == 1 and not _counts_from_one_term(first[0], general, letter):
             continue

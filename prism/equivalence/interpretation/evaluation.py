@@ -12,6 +12,7 @@ from flint import acb, arb
 
 from prism.algebra.expr import Expr, canonical, replace_index, symbols, walk
 from prism.algebra.macaulay import is_step
+from prism.algebra.symbols import symbol_of
 from prism.budget import STEP, charge
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.cases import cases_value
@@ -25,11 +26,14 @@ from prism.equivalence.interpretation.names import (
     exponent_of,
     harmonic_indices,
     index_range,
+    is_coordinate,
+    is_greek,
     is_jacobian,
     letters_of,
     order_letter,
     order_of,
     paired_letters,
+    placed_variable,
 )
 from prism.equivalence.interpretation.operators import component, numbered_state
 from prism.equivalence.interpretation.operators import value as operator_value
@@ -69,7 +73,7 @@ from prism.equivalence.interpretation.values import (
 )
 
 _MOST_POWER = 256  # of a matrix
-_METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
+_METRICS = frozenset(("g", r"\eta", r"\delta"))
 _INDICES = 8  # beside it, for each pair of indices around a node
 _STEPS = 3 * STEP  # charged for each node that is visited, with a sum or product of balls; a letter is one step
 
@@ -145,9 +149,9 @@ class Evaluator(Letters):
 
     def _has_vanishing_metric(self, node: Expr, scope: Scope) -> bool:
         """Return True for a product with a metric or Kronecker symbol that is 0, whatever the other factors are."""
-        if node.op != "mul" or any(name.startswith(_METRICS) for name in self.signature.functions):
+        if node.op != "mul" or any(symbol_of(name).head in _METRICS for name in self.signature.functions):
             return False
-        named_so = [arg for arg in node.args if arg.op == "sym" and arg.name.startswith(_METRICS)]
+        named_so = [arg for arg in node.args if arg.op == "sym" and symbol_of(arg.name).head in _METRICS]
         fixed = [arg for arg in named_so if len(letters := letters_of(arg.name)) == 2 and scope.indices.keys() >= {
             *letters}]  # fmt: skip
         return any(isinstance(found := self.symbol(arg, scope), acb) and found.is_zero() for arg in fixed)
@@ -394,7 +398,7 @@ def _differentiated(evaluator: Evaluator, operand: Expr, steps: list[Expr], scop
     variable, rest = steps[0], steps[1:]
     name, sign = _resolved_variable(evaluator, variable, scope)
     evaluator.met.add(name)
-    start = evaluator._variable(name, scope) if not name.startswith("x_") else (
+    start = evaluator._variable(name, scope) if not is_coordinate(name) else (
         scalar(scope.values[name]) if name in scope.values else evaluator.draw.number_of(name, "real")
     )  # fmt: skip
     if is_partial:
@@ -410,15 +414,15 @@ def _differentiated(evaluator: Evaluator, operand: Expr, steps: list[Expr], scop
 def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tuple[str, int]:
     r"""Return the name of a variable of differentiation and the sign of a raised index: `x_2` for j = 2."""
     name = variable_key(variable)
-    raised, letter = name.startswith("^"), name.lstrip("^")
+    letter, raised = placed_variable(name)
     if letter in scope.indices and letter in evaluator.signature.tensors:
         k = scope.indices[letter]
         return f"x_{k}", -1 if raised and k else 1
     letter = next(iter(letters_of(name)), "")
-    is_index = letter.startswith("\\") and letter in scope.indices and letter in evaluator.signature.tensors
+    is_index = is_greek(letter) and letter in scope.indices and letter in evaluator.signature.tensors
     if is_index and name in (f"x^{{{letter}}}", f"x_{letter}"):
         k = scope.indices[letter]
-        return f"x_{k}", -1 if name.startswith("x_") and k else 1
+        return f"x_{k}", -1 if symbol_of(name).sub and k else 1
     for index, number in scope.indices.items():
         name = replace_index(name, index, str(number))
     return name, 1
@@ -567,7 +571,8 @@ def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
 def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a function that is called: known by its name, of an order, or unknown."""
     name = node.name
-    if name in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") or name.startswith(r"\delta^"):
+    read = symbol_of(name)
+    if read.head in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") and not read.sub:
         raise Unvalued("a call of " + name)
     args = [evaluator.value(arg, scope) for arg in node.args]
     if name in evaluator.signature.functions or name not in _CALLS:
@@ -583,11 +588,10 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             args = [named.call("sqrt", scalar(args[0]))]
         if len(args) == 1 and name in named.RULES:
             return named.call(name, scalar(args[0]))
-        primes = len(name) - len(name.rstrip("'"))
-        if primes and len(args) == 1:
+        if read.primes and len(args) == 1:
             if isinstance(args[0], Table) and evaluator.signature.space is not None:
                 return _function_of_operator(evaluator, name, args[0])
-            return _primed_call(evaluator, name.rstrip("'"), primes, scalar(args[0]))
+            return _primed_call(evaluator, read.unprimed, read.primes, scalar(args[0]))
         if len(args) == 1 and isinstance(args[0], Table) and evaluator.signature.space is not None:
             return _function_of_operator(evaluator, name, args[0])
         point = tuple(entry for arg in args for entry in (arg.entries if isinstance(arg, Table) else (arg,)))
@@ -622,8 +626,7 @@ def _phase_of(x: acb, y: acb) -> Scalar:
 
 def _function_of_operator(evaluator: Evaluator, name: str, x: Table) -> Value:
     """Return an unknown function of an operator: a polynomial of fourth order, derived at most twice."""
-    base = name.rstrip("'")
-    primes = len(name) - len(base)
+    base, primes = symbol_of(name).unprimed, symbol_of(name).primes
     if primes > 2 or x.rows != x.columns:
         raise Unvalued("a function of an operator")
     total: Value = identity(x.rows).each(lambda _: acb(0))

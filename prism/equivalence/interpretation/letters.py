@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from flint import acb
 
 from prism.algebra.expr import Expr, ops_of, replace_index, symbol, symbols
+from prism.algebra.symbols import labels_of, spelled, symbol_of
 from prism.budget import charge_steps
-from prism.engine.lowering import CONJUGATE, conjugation_base
+from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation import operators
 from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
-from prism.equivalence.interpretation.names import UNIT_MATRICES, has_written_place, letters_of, raised_letters
+from prism.equivalence.interpretation.names import (
+    UNIT_MATRICES,
+    compared_labels,
+    is_coordinate,
+    is_greek,
+    letters_of,
+    order_letter,
+    placed_letters,
+)
 from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -34,15 +42,9 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
-_HAT_PLACE = re.compile(r"\\hat\{")
-_HAT, _VECTOR = r"\hat{", r"\vec{"
 _CONSTANTS = frozenset(("c", "k", "R", "G", "g", r"\hbar", "k_B", "k_{B}", "N_A", r"\gamma", r"\omega"))
-_BARRED = re.compile(r"^\\(?:bar|overline)\{(\\?[A-Za-z]+)\}(_.+)$")
-_ENTRY = re.compile(r"^(\\?[A-Za-z]+)_\{?(\d,?\d?)\}?$")
-_KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*)([+-]\d)?,?(\\?[a-z]+'*)([+-]\d)?\}$")
 _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
 _PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
-_DISTANCE = re.compile(r"^([rdR])_\{([\d\ue000-\uf8ff])([\d\ue000-\uf8ff])\}$")
 _WITHOUT_HIDDEN_INDICES = frozenset(("sym", "num", "neg", "add", "sub", "mul", "div"))  # but in names of letters
 _COMPONENT = 2  # steps charged for a component of a tensor, beside those of its letter
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
@@ -109,7 +111,7 @@ class Letters:
         """Return True if the value of an expression may depend on a bound variable."""
         inside = symbols(node)
         inside |= {conjugation_base(each) for each in inside} | {base_of_transposed(each) for each in inside}
-        inside |= {barred[1] + barred[2] for each in inside if (barred := _BARRED.match(each)) is not None}
+        inside |= set(map(_without_bar, inside))
         if name in inside or any(name in self.signature.functions.get(each, ()) for each in inside):
             return True
         if name in (r"\theta", r"\phi") and not inside.isdisjoint(_DIRECTIONS):
@@ -117,7 +119,7 @@ class Letters:
         return name in self.coordinates() and (
             not inside.isdisjoint((r"\vec{r}", r"\vec{x}", *self.signature.fields))
             or (self.signature.has_nabla and "r" in inside)
-            or _HAT_PLACE.search(str(node)) is not None
+            or any(symbol_of(each).is_hat for each in inside)
         )
 
     def new_tag(self) -> int:
@@ -153,17 +155,19 @@ class Letters:
         has_several = len(letters_of(name)) > 1
         for index, number in scope.indices.items():
             name = replace_index(name, index, chr(_PRIVATE + number) if has_several and number > 9 else str(number))
-        if (pair := _DISTANCE.match(name)) is not None and pair[2] > pair[3]:
-            name = f"{pair[1]}_{{{pair[3]}{pair[2]}}}"  # a distance is that from either end
+        read = symbol_of(name)
+        are_numbers = all(each.isdigit() or each >= chr(_PRIVATE) for each in read.sub)
+        if len(read.sub) == 2 and read.head in ("r", "d", "R") and are_numbers:
+            name = spelled(read.head, "".join(sorted(read.sub)))  # a distance is that from either end
         self.met.add(name)
         if name in self.draw.fixed:
             fixed = self.draw.fixed[name]
             return fixed if isinstance(fixed, Table) else self._varied(name, fixed, scope)
         if base := base_of_transposed(name):
             return self._transposed(base, scope, is_adjoint="dagger" in name)
-        if notation.is_complex and (barred := _BARRED.match(name)) is not None:
-            return conjugate(self.symbol(Expr("sym", name=barred[1] + barred[2]), scope))
-        if (base := conjugation_base(name)) != name and (base in notation.complexes or name.endswith(CONJUGATE)):
+        if notation.is_complex and (base := _without_bar(name)):
+            return conjugate(self.symbol(Expr("sym", name=base), scope))
+        if (base := conjugation_base(name)) != name and (base in notation.complexes or symbol_of(name).sup == "*"):
             return conjugate(self.symbol(Expr("sym", name=base), scope))
         has_units = bool(self.signature.matrices or self.signature.operators) or (
             self.signature.space is not None and self.signature.space.kind == "pauli"
@@ -215,14 +219,14 @@ class Letters:
             return self._length(vector, scope)
         if signature.has_nabla and (place := self._place(name, scope)) is not None:
             return place
-        if written.startswith(_VECTOR) or written in notation.vectors or name in notation.vectors:
+        if symbol_of(written).is_vector or written in notation.vectors or name in notation.vectors:
             return self._vector(name, written, scope)
         for vector, names in notation.components:
             if name in names:
                 value = self.symbol(Expr("sym", name=vector), scope)
                 assert isinstance(value, Table)
                 return value.entries[names.index(name)]
-        usual = notation.is_complex and name.partition("_")[0] in ("z", "w", r"\psi", r"\Psi", "Z")
+        usual = notation.is_complex and symbol_of(name).head in ("z", "w", r"\psi", r"\Psi", "Z")
         is_complex = name in notation.complexes or written in notation.complexes or usual
         variables = self._variables(written)
         if variables:
@@ -235,23 +239,24 @@ class Letters:
         if kind not in ("positive", "real", "angle", "integer", "complex"):
             kind = "positive"
         drawn = self.draw.number_of(name, kind)
-        base, _, subscript = name.partition("_")
-        if base in signature.series and (subscript := subscript.strip("{}")).isdigit():
-            drawn = drawn / (acb(int(subscript) + 1).gamma() ** 2)
+        read = symbol_of(name)
+        if read.head in signature.series and read.sub.isdigit():
+            drawn = drawn / (acb(int(read.sub) + 1).gamma() ** 2)
         return self._varied(name, drawn, scope)
 
     def _entry(self, name: str, scope: Scope) -> Value | None:
         r"""Return the entry of a matrix or the component of a vector, `A_{12}` beside `\vec{A}`; None for others."""
-        match = _ENTRY.match(name)
-        if match is None:
+        read = symbol_of(name)
+        base, labels = read.base, labels_of(read.sub)
+        if not read.is_light or read.primes or read.sup or not "".join(labels).isdigit():
             return None
         matrices = self.signature.matrices
-        bold = f"{_VECTOR}{match[1]}}}"
-        whole = bold if bold in matrices or bold in self.signature.notation.vectors else match[1]
+        bold = rf"\vec{{{base}}}"
+        whole = bold if bold in matrices or bold in self.signature.notation.vectors else base
         if whole not in matrices and whole != bold:
             return None
         table = self.symbol(symbol(whole), scope)
-        places = [int(k) - 1 for k in match[2].replace(",", "")]
+        places = [int(label) - 1 for label in labels]
         if not isinstance(table, Table) or len(places) != (1 if table.columns == 1 else 2):
             return None
         row, col = places[0], places[1] if len(places) > 1 else 0
@@ -279,7 +284,7 @@ class Letters:
 
     def _varied(self, name: str, drawn: Scalar, scope: Scope) -> Scalar:
         """Return a number with its own differential, within a differential."""
-        is_constant = (name in _CONSTANTS or name.endswith("_0")) and name not in self.signature.varied
+        is_constant = (name in _CONSTANTS or symbol_of(name).sub == "0") and name not in self.signature.varied
         if not scope.slopes or is_constant:
             return drawn
         self.met.add(f"d{name}")
@@ -337,7 +342,7 @@ class Letters:
             return scalar(scope.values[variable])
         if variable in self.signature.keys:
             return scalar(self.value(self.signature.keys[variable], scope))
-        if variable.isidentifier() or variable.startswith("\\") or "[" not in variable:
+        if "[" not in variable or variable[0] == "\\":
             found = self.symbol(Expr("sym", name=variable), scope)
             if isinstance(found, Table):
                 raise Unvalued("a function of a vector")
@@ -383,7 +388,7 @@ class Letters:
         drawn = self._varied_table(
             name, self.draw.table(name, notation.dimension, 1, "complex" if is_complex else "real"), scope
         )
-        if name.startswith(_HAT):
+        if symbol_of(name).is_hat:
             length = named.call("sqrt", dot(drawn, drawn))
             return drawn.each(lambda entry: entry / length)
         return drawn
@@ -419,8 +424,9 @@ class Letters:
         if name == "r" and self.signature.system == "cartesian" and "r" not in self.signature.functions:
             place = self.place(scope)
             return named.call("sqrt", dot(place, place))
-        if name.startswith(_HAT) and name[5:-1] in (*self.coordinates(), "r"):
-            return self.unit_vector(name[5:-1], scope)
+        read = symbol_of(name)
+        if read.is_hat and name == read.letter and read.base in (*self.coordinates(), "r"):
+            return self.unit_vector(read.base, scope)
         return None
 
     def unit_vector(self, name: str, scope: Scope) -> Table:
@@ -472,37 +478,37 @@ class Letters:
     def _indexed(self, name: str, scope: Scope) -> Value | None:
         r"""Return the component of a tensor, `\delta_{ij}` or `F^{\mu\nu}`; None for another letter."""
         letters = letters_of(name)
-        if len(letters) == 2 and name.startswith((r"\delta_", r"\delta^")) and scope.indices.keys() >= set(letters):
+        base = symbol_of(name).head
+        if len(letters) == 2 and base == r"\delta" and scope.indices.keys() >= set(letters):
             return acb(int(scope.indices[letters[0]] == scope.indices[letters[1]]))
         if not letters or not self.signature.tensors.issuperset(letters) or not scope.indices.keys() >= set(letters):
             return None
         charge_steps(_COMPONENT)
-        if has_written_place(name):
+        if any(map(str.isdigit, symbol_of(name).sub + symbol_of(name).sup)):
             return None  # `A_{1i}` is an entry when i is put in
         values = [scope.indices[letter] for letter in letters]
-        base = name.partition("_")[0].partition("^")[0]
         if base in (r"\epsilon", r"\varepsilon") and len(values) in (3, 4):
             return acb(_levi_civita(values))
         if base in (r"\epsilon", r"\varepsilon") and len(values) > 2:
             return None
         if "," in name:
             return self._derivative_behind_comma(name, scope)
-        if f"{_VECTOR}{base}}}" in self.signature.notation.vectors and len(values) == 1:
+        if rf"\vec{{{base}}}" in self.signature.notation.vectors and len(values) == 1:
             return self._entry(f"{base}_{values[0]}", scope)
-        varies = any(key.startswith((base + "_", base + "^")) for key in self.signature.functions)
+        varies = any(symbol_of(key).head == base != key for key in self.signature.functions)
         if base in ("g", r"\eta") and len(values) == 2 and varies:
             values = sorted(values)
-        raised = raised_letters(name)
+        raised = tuple(is_above for _, is_above in placed_letters(name))
         if base in ("g", r"\eta") and len(values) == 2 and not varies:
             is_mixed = len(set(raised)) > 1
             return acb((1 if values[0] == 0 or is_mixed else -1) if values[0] == values[1] else 0)
         sign = 1
         for letter, k, is_above in zip(letters, values, raised, strict=True):
-            if letter.startswith("\\") and is_above and k:
+            if is_greek(letter) and is_above and k:
                 sign = -sign
         if base == r"\Gamma" and len(values) == 3:
             values = _of_connection(values, raised)
-        if base == "F" and len(values) == 2 and all(letter.startswith("\\") for letter in letters):
+        if base == "F" and len(values) == 2 and all(map(is_greek, letters)):
             sign *= (values[0] < values[1]) - (values[0] > values[1])  # the field tensor
             values = sorted(values)
         if base == "x" and len(values) == 1:
@@ -532,30 +538,30 @@ class Letters:
         found = {
             variable
             for name, variables in self.signature.functions.items()
-            if name.startswith((base + "_", base + "^"))
+            if symbol_of(name).head == base != name
             for variable in variables
-            if not variable.startswith("x_")
+            if not is_coordinate(variable)
         }
         return tuple(sorted(found))
 
     def _derivative_behind_comma(self, name: str, scope: Scope) -> Value:
         r"""Return `u_{i,j}`, the derivative of `u_i` by `x_j`."""
-        base, _, behind = name.partition(",")
-        variable = symbol(behind.rstrip("}"))
-        if "," in behind or not behind.endswith("}"):
+        read = symbol_of(name)
+        before, *behind = read.sub.split(",")
+        if len(behind) != 1 or read.sup:
             raise Unvalued("a derivative behind a comma")
-        return self.value(Expr("partial", (symbol(base + "}"), variable), "1"), scope)
+        tensor = symbol(f"{read.head}_{{{before}}}")
+        return self.value(Expr("partial", (tensor, symbol(behind[0])), "1"), scope)
 
     def _kronecker(self, name: str, scope: Scope) -> Value | None:
         r"""Return `\delta_{mn}` of whole numbers; None for another letter."""
-        match = _KRONECKER.match(name)
-        if match is None:
-            return None
+        orders = [order for label in compared_labels(name) if (order := order_letter(label)) is not None]
         labels = frozenset(self.signature.space.labels if self.signature.space is not None else ())
-        if not {match[1], match[3]} <= self.signature.whole | scope.values.keys() | labels:
+        known = self.signature.whole | scope.values.keys() | labels
+        if len(orders) != 2 or any(letter not in known for letter, _ in orders):
             return None
-        one, two = (self._whole(letter, scope) for letter in (match[1], match[3]))
-        return acb(int(one + int(match[2] or 0) == two + int(match[4] or 0)))
+        one, two = (self._whole(letter, scope) + shift for letter, shift in orders)
+        return acb(int(one == two))
 
     def _whole(self, letter: str, scope: Scope) -> int:
         """Return the whole number of an index."""
@@ -563,6 +569,12 @@ class Letters:
         if space is not None and letter in space.labels and letter not in scope.indices:
             return space.label(letter, self.draw.number)
         return whole_number(scalar(self.symbol(symbol(letter), scope)))
+
+
+def _without_bar(name: str) -> str:
+    r"""Return `z_1` for `\bar{z}_1`; empty for a letter without a bar or an index."""
+    read = symbol_of(name)
+    return read.unstyled if read.style in ("bar", "overline") and read.sub else ""
 
 
 def _of_connection(values: list[int], raised: tuple[bool, ...]) -> list[int]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, number, symbol
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.kinks import DELTAS
 
-_PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'*)$")
-_OF_ORDER = re.compile(r"^(?P<base>\\?[A-Za-z]+)\^\{\((?P<order>\w+)\)\}$")
 NTH = "nth "
 """Begins the name of a derivative at a place: `nth f`, of a place and an order."""
 _UNKNOWN = symbol("?")  # what a prime differentiates by
@@ -45,8 +43,9 @@ def monomial_of(node: Expr) -> Monomial | None:
         return _of_factors([monomial_of(arg) for arg in node.args], is_quotient=node.op == "div")
     if node.op == "pow":
         return _of_power(node)
-    if node.op == "apply" and len(node.args) == 1 and (match := _PRIMED.match(node.name)) is not None:
-        return Monomial(Fraction(1), {Expr("at", node.args, NTH + match["base"]): Fraction(len(match["primes"]))})
+    read = symbol_of(node.name)
+    if node.op == "apply" and len(node.args) == 1 and read.is_light and read.head == node.name:
+        return Monomial(Fraction(1), {Expr("at", node.args, NTH + read.base): Fraction(read.primes)})
     found = node if is_derivative(node) and len(node.args) == 2 else derivative_at_point(node)
     if found is not None and found.args[1].value is not None:
         return Monomial(Fraction(1), {Expr("at", found.args[:1], found.name): found.args[1].value})
@@ -65,11 +64,12 @@ def derivative_at_point(node: Expr) -> Expr | None:
 
     None too for d^n f/dt^n at x = a: x is not the variable of that derivative.
     """
-    if node.op == "apply" and len(node.args) == 1 and (match := _OF_ORDER.match(node.name)) is not None:
-        if match["base"] == DELTAS[0]:
+    read = symbol_of(node.name)
+    order = read.sup[1:-1] if read.sup == f"({read.sup[1:-1]})" else ""
+    if node.op == "apply" and len(node.args) == 1 and read.is_light and order.isalnum():
+        if read.base == DELTAS[0]:
             return None  # a delta function of several dimensions
-        order = match["order"]
-        return Expr("at", (node.args[0], number(int(order)) if order.isdigit() else symbol(order)), NTH + match["base"])
+        return Expr("at", (node.args[0], number(int(order)) if order.isdigit() else symbol(order)), NTH + read.base)
     if node.op != "at" or node.name != "point" or len(node.args) != 3 or node.args[0].op != "derivative":
         return None
     inner, variable, place = node.args

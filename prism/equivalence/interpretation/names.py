@@ -25,6 +25,7 @@ from prism.algebra.expr import (
     with_args,
     with_members,
 )
+from prism.algebra.symbols import HAT, VECTOR, labels_of, symbol_of
 from prism.algebra.terms import terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
 
@@ -49,50 +50,53 @@ UNIT_MATRICES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", 
 """Names of unit matrices and unit operators, where a formula has matrices or operators."""
 COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))
 """Letters that are whole numbers where a formula shows it."""
-_SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
-_LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
 _ALGEBRA = frozenset((
     "num", "sym", "const", "unit", "add", "sub", "mul", "div", "neg", "pow", "root", "sqrt", "exp", "ln", "log10",
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
 ))  # fmt: skip
-_BARE = re.compile(r"(?:\\Delta )?\\?[A-Za-z]+(?:_(?:\w|\\[a-z]+|\{\w+\}))?")
 _SHIFT = frozenset((r"\lambda", "I"))  # of a matrix, by a multiple of the unit matrix
 _BRACKETED = frozenset(("mul", "add", "sub", "div", "sqrt", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
-_WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?((?:\\(?:ell|nu|alpha|mu) ?|[a-zA-Z0-9])'?(?:[+-]\d|/2)?|\d+)\}?$")
-_ORDER = r"\\ell ?'?|\w'?"
-_HARMONIC = re.compile(rf"Y_\{{?({_ORDER}),?(-?(?:{_ORDER}))\}}?$|Y_\{{?({_ORDER})\}}?\^\{{?(-?(?:{_ORDER}))\}}?$")
-_ORDER_PARTS = re.compile(r"(?P<letter>\\?[A-Za-z]+'?)(?P<shift>[+-]\d)?$")
+_WITH_ORDER = frozenset("JYNIKPHLTjn")
+_ORDERS = frozenset((r"\ell", r"\nu", r"\alpha", r"\mu"))  # beside the letters that are no commands
 _IDENTITIES = frozenset(("P_1", "P_{1}", "T_1", "T_{1}"))
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
-_COVARIANT = re.compile(r"grad_\{?(\\?[A-Za-z]+)\}?$")
 OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
 _OPEN_SUMS = frozenset(("add", "sub"))
 _OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "ln", "div"))
 _MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
-_BOLD = re.compile(r"\\vec\{[A-Z]\}")
-_BOLD_SMALL = re.compile(r"\\vec\{(?:[a-z]|\\[a-z]+)\}(?:_\w+|_\{\w+\})?$")
-_CAPITAL = re.compile(r"[A-Z](?:_\w+|_\{\w+\})?$")
-_TURNED = ("^{T}", "^T", r"^{\top}", r"^{\mathsf{T}}")
+_TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
+
+
+def _is_bold_capital(node: Expr) -> bool:
+    """Return True for a bold capital letter, a matrix, whatever its scripts."""
+    read = symbol_of(node.name)
+    return node.op == "sym" and read.is_vector and len(read.base) == 1 and read.base.isupper()
+
+
+def _is_bold_small(node: Expr) -> bool:
+    """Return True for a bold small letter, a column."""
+    read = symbol_of(node.name)
+    return node.op == "sym" and read.is_vector and read.base.islower() and not (read.primes or read.sup)
 
 
 def bold_neighbours(node: Expr) -> frozenset[str]:
     """Return the bold capitals that stand side by side in a product, without a sign between: matrices."""
     pairs = zip(node.args, node.args[1:], strict=False)
-    side_by_side = [pair for pair in pairs if all(each.op == "sym" and _BOLD.match(each.name) for each in pair)]
+    side_by_side = [pair for pair in pairs if all(map(_is_bold_capital, pair))]
     return frozenset(each.name for pair in side_by_side for each in pair)
 
 
 def is_turned(node: Expr) -> bool:
     r"""Return True for a bold letter that is transposed, or something bold in brackets that is: `\vec v^T`."""
     if node.op == "sym":
-        return node.name.startswith(r"\vec{") and node.name.endswith(_TURNED)
+        return symbol_of(node.name).is_vector and symbol_of(node.name).sup in _TURNED
     is_power = node.op == "pow" and node.args[1] == symbol("T")
     is_opaque = node.op == "opaque" and node.name in ("T", "^T", "^{T}", r"\top")
-    return (is_power or is_opaque) and any(name.startswith(r"\vec{") for name in symbols(node.args[0]))
+    return (is_power or is_opaque) and has_vectors(node.args[0])
 
 
 def capitals_among_columns(nodes: Sequence[Expr]) -> frozenset[str]:
@@ -129,17 +133,17 @@ def matrices_before_columns(members: Sequence[Expr], nodes: Iterable[Expr]) -> f
     found: set[str] = set()
     for group in (members, *(node.args for node in nodes if node.op in ("add", "sub"))):
         bold = [_bold_factors(term) for member in group for term in terms_of(member)]
-        if any(len(names) == 1 and _BOLD_SMALL.match(names[0]) for names in bold):
-            pairs = [names for names in bold if len(names) == 2]
-            found |= {one for one, two in pairs if _BOLD.fullmatch(one) and _BOLD_SMALL.match(two)}
+        if any(len(letters) == 1 and _is_bold_small(letters[0]) for letters in bold):
+            pairs = [letters for letters in bold if len(letters) == 2]
+            found |= {one.name for one, two in pairs if _is_bold_capital(one) and _is_bold_small(two)}
     return frozenset(found)
 
 
-def _bold_factors(term: Expr) -> list[str]:
+def _bold_factors(term: Expr) -> list[Expr]:
     """Return the bold letters among the factors of a term, in order, those that are differentiated too."""
     factors = _flat(term) if term.op == "mul" else [term]
     letters = [factor.args[0] if factor.op in _DERIVATIVES else factor for factor in factors]
-    return [letter.name for letter in letters if letter.op == "sym" and letter.name.startswith(r"\vec{")]
+    return [letter for letter in letters if letter.op == "sym" and symbol_of(letter.name).is_vector]
 
 
 def _is_side(node: Expr) -> str:
@@ -152,12 +156,13 @@ def _is_side(node: Expr) -> str:
     if node.op in ("add", "sub"):
         return "column" if any(_is_side(term) == "column" for term in node.args) else ""
     letter = node.args[0] if node.op in _DERIVATIVES else node
-    return "column" if letter.op == "sym" and _BOLD_SMALL.match(letter.name) else ""
+    return "column" if _is_bold_small(letter) else ""
 
 
 def _is_capital(node: Expr) -> bool:
     """Return True for a capital letter in light type."""
-    return node.op == "sym" and _CAPITAL.match(node.name) is not None
+    read = symbol_of(node.name)
+    return node.op == "sym" and read.is_light and len(read.base) == 1 and read.base.isupper() and not read.sup
 
 
 def _has_outer_product(node: Expr) -> bool:
@@ -177,7 +182,7 @@ def shifted_matrices(nodes: Iterable[Expr]) -> frozenset[str]:
             one, two = factor.args
             is_shift = two.op == "mul" and len(two.args) == 2 and all(arg.op == "sym" for arg in (one, *two.args))
             if is_shift and (
-                (_BOLD.match(one.name) and two.args[1].name == r"\vec{I}")
+                (_is_bold_capital(one) and two.args[1].name == r"\vec{I}")
                 or (two.args == (symbol(r"\lambda"), symbol("I")) and one.name[:1].isupper())
             ):
                 found.add(one.name)
@@ -198,9 +203,12 @@ def is_plain_algebra(f: Formula) -> bool:
 @lru_cache(_NAMES_KEPT)
 def _is_name_of_number(name: str) -> bool:
     """Return True for a name that no rule beyond algebra looks at: no style, prime or index, no special function."""
-    if _BARE.fullmatch(name) is None or name in ("d", "K") or name.startswith(r"\delta_"):
+    read = symbol_of(name)
+    is_bare = read.change in ("", r"\Delta ") and symbol_of(read.letter).is_light and not (read.primes or read.sup)
+    if not is_bare or name in ("d", "K") or (read.base == r"\delta" and read.sub):
         return False
-    return not (letters_of(name) or is_special(name) or may_have_quanta(name))
+    has_word = not read.sub or read.sub.replace("\\", "", 1).isalnum()
+    return has_word and not (letters_of(name) or is_special(name) or may_have_quanta(name))
 
 
 def is_lone_differential(f: Formula) -> bool:
@@ -236,8 +244,11 @@ def exponent_of(power: Expr) -> Fraction | None:
 
 def order_of(name: str) -> tuple[str, str] | None:
     """Split the name of a special function with an order into letter and order, as `J_0`; None for another name."""
-    match = _WITH_ORDER.match(name)
-    return (match[1], match[2].replace(" ", "")) if match is not None else None
+    read = symbol_of(name)
+    labels = labels_of(read.sub) if read.head in _WITH_ORDER and not read.sup else ()
+    order = order_letter(labels[0].replace("/2", "")) if len(labels) == 1 else None
+    is_order = "".join(labels).replace("/2", "").isdigit() or (order is not None and _is_latin(order[0], _ORDERS))
+    return (read.head, "".join(labels)) if is_order else None
 
 
 def special_factors(nodes: Iterable[Expr]) -> frozenset[str]:
@@ -257,27 +268,35 @@ def special_factors(nodes: Iterable[Expr]) -> frozenset[str]:
 
 def order_letter(order: str) -> tuple[str, int] | None:
     """Split an order as `n+1` into letter and shift; None for a number."""
-    match = _ORDER_PARTS.match(order)
-    return None if match is None else (match["letter"], int(match["shift"] or 0))
+    has_shift = len(order) > 2 and order[-2] in "+-"
+    letter = order[:-2] if has_shift else order
+    return (letter, int(order[-2:]) if has_shift else 0) if symbol_of(letter).is_light else None
 
 
 def is_special(name: str) -> bool:
     """Return True for the name of a special function with an order, or of a spherical harmonic."""
-    return order_of(name) is not None or name.startswith("Y_")
+    return order_of(name) is not None or (symbol_of(name).head == "Y" and bool(symbol_of(name).sub))
 
 
 def harmonic_indices(name: str) -> tuple[str, str] | None:
-    """Return the indices l and m in the name of a spherical harmonic, `Y_{lm}`, `Y_l^m`; None for another name."""
-    match = _HARMONIC.match(name)
-    if match is None:
+    """Return the indices l and m in the name of a spherical harmonic, `Y_{lm}`, `Y_l^{m*}`; None for another name."""
+    read = symbol_of(name)
+    labels = (*labels_of(read.sub), *labels_of(read.sup.replace("*", ""))) if read.head == "Y" else ()
+    if len(labels) != 2 or not all(_is_latin(label, {r"\ell"}) for label in (labels[0], labels[1].replace("-", ""))):
         return None
-    return (match[1] or match[3]).replace(" ", ""), (match[2] or match[4]).replace(" ", "")
+    return labels
+
+
+def _is_latin(label: str, others: Set[str]) -> bool:
+    """Return True for a Latin letter or a digit, primed or not, and for some other letters."""
+    base = symbol_of(label).base
+    return base.isalnum() or base in others
 
 
 def is_harmonic_of_letters(name: str) -> bool:
     r"""Return True for `Y_{lm}` and `Y_{\ell m}`, which hardly are anything else; `Y_{12}` is an admittance."""
-    indices = harmonic_indices(name)
-    return indices is not None and indices[0].rstrip("'") in ("l", r"\ell") and indices[1].rstrip("'") == "m"
+    degree, order = (symbol_of(index).base for index in harmonic_indices(name) or ("", ""))
+    return degree in ("l", r"\ell") and order == "m"
 
 
 @lru_cache(_NAMES_KEPT)
@@ -287,36 +306,35 @@ def letters_of(name: str) -> tuple[str, ...]:
     >>> letters_of(r"F^{\mu\nu}"), letters_of("v_{max}"), letters_of("u_{i,j}")
     (('\\mu', '\\nu'), (), ('i', 'j'))
     """
-    found: list[str] = []
-    for match in _SUBSCRIPTS.finditer(name):
-        parts = [part for part in _LETTERS.findall(match[2] or match[3] or "") if part not in (",", " ")]
-        if not parts or not INDICES.issuperset(part for part in parts if not part.isdigit()) or len(parts) > 4:
+    return tuple(letter for letter, _ in placed_letters(name))
+
+
+@lru_cache(_NAMES_KEPT)
+def placed_letters(name: str) -> tuple[tuple[str, bool], ...]:
+    r"""Return the letters of indices in a name, each with True if it stands above.
+
+    >>> placed_letters(r"T^{\lambda}{}_\lambda")
+    (('\\lambda', True), ('\\lambda', False))
+    """
+    found: list[tuple[str, bool]] = []
+    for script, is_above in symbol_of(name).scripts:
+        labels = labels_of(script)
+        letters = [label for label in labels if not label.isdigit()]
+        if not labels or not INDICES.issuperset(letters) or len(labels) > 4:
             return ()
-        found += [part for part in parts if not part.isdigit()]
+        found += [(letter, is_above) for letter in letters]
     return tuple(found)
 
 
-@lru_cache(4096)
-def has_written_place(name: str) -> bool:
-    """Return True for a name with a number among its indices, as `A_{1i}`."""
-    return any(
-        part.isdigit() for match in _SUBSCRIPTS.finditer(name) for part in _LETTERS.findall(match[2] or match[3] or "")
-    )
+def placed_variable(name: str) -> tuple[str, bool]:
+    r"""Return the name of what something is differentiated by, and True if it is a raised index, `^\mu`."""
+    read = symbol_of(name)
+    return (read.sup, True) if read.sup and not read.base else (name, False)
 
 
-@lru_cache(4096)
-def raised_letters(name: str) -> tuple[bool, ...]:
-    r"""Return for each letter of `letters_of` if it stands above.
-
-    >>> raised_letters(r"T^{\lambda}{}_\lambda")
-    (True, False)
-    """
-    return tuple(
-        match[1] == "^"
-        for match in _SUBSCRIPTS.finditer(name)
-        for part in _LETTERS.findall(match[2] or match[3] or "")
-        if part not in (",", " ") and not part.isdigit()
-    )
+def is_coordinate(name: str) -> bool:
+    """Return True for a coordinate of the place of fields, `x_2`."""
+    return symbol_of(name).head == "x" and bool(symbol_of(name).sub)
 
 
 def renamed(node: Expr, letter: str, value: Expr) -> Expr:
@@ -332,34 +350,34 @@ def trace_letters(nodes: Sequence[Expr]) -> frozenset[str]:
     A letter that stands elsewhere too is none.
     """
     pairs = {
-        node.name[:1] for node in nodes
-        if node.op == "sym" and len(letters_of(node.name)) == 2 and all(map(_is_greek, letters_of(node.name)))
+        symbol_of(node.name).head for node in nodes
+        if node.op == "sym" and len(letters_of(node.name)) == 2 and all(map(is_greek, letters_of(node.name)))
     }  # fmt: skip
     beside: Counter[str] = Counter()
     for node in nodes:
         factors = node.args if node.op == "mul" else ()
-        if any(arg.op == "sym" and arg.name.startswith(("g_", "g^")) for arg in factors) and "g" in pairs:
+        if any(arg.op == "sym" and symbol_of(arg.name).head == "g" != arg.name for arg in factors) and "g" in pairs:
             beside.update(arg.name for arg in factors if arg.op == "sym" and arg.name in ("R", "T"))
     every = Counter(node.name for node in nodes if node.op == "sym")
     return frozenset(name for name, count in beside.items() if name in pairs and every[name] == count)
 
 
-def _is_greek(letter: str) -> bool:
+def is_greek(letter: str) -> bool:
     """Return True for a Greek letter of an index."""
-    return letter.startswith("\\")
+    return letter[:1] == "\\"
 
 
 def covariant_index(node: Expr) -> str:
     r"""Return the index of a covariant derivative, \mu of `\nabla_\mu V^\nu`; empty for another node."""
-    match = _COVARIANT.match(node.name) if node.op == "nabla" else None
-    return match[1] if match is not None and match[1] in INDICES else ""
+    read = symbol_of(node.name)
+    return read.sub if node.op == "nabla" and read.head == "grad" and read.sub in INDICES else ""
 
 
 def with_raised_indices(f: Formula) -> Formula:
     r"""Return a formula with an exponent as an index that stands below elsewhere in it: `A_\alpha B^\alpha`."""
     nodes = [node for member in f.members for node in walk(member)]
     raised = {node.args[1].name for node in nodes if node.op == "pow" and node.args[0].op == node.args[1].op == "sym"}
-    raised = {name for name in raised if name.startswith("\\") and name in INDICES}
+    raised = {name for name in raised if is_greek(name) and name in INDICES}
     if raised:
         below = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
         raised &= below | set(map(covariant_index, nodes))
@@ -381,14 +399,12 @@ def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
     found: tuple[set[str], set[str]] = set(), set()
     for node in nodes:
         if node.op == "sym":
-            letters = {letter for letter in letters_of(node.name) if letter.startswith("\\")}
-            raised = node.name.partition("^")[2]
-            for letter in letters:
-                found[letter in raised].add(letter)
+            for letter, is_above in placed_letters(node.name):
+                found[is_above].add(letter)
         elif node.op in _DERIVATIVES:
-            for name in (arg.name for arg in node.args[1:] if arg.op == "sym" and arg.name.lstrip("^") in INDICES):
-                found[name.startswith("^")].add(name.lstrip("^"))
-    return frozenset(letter for letter in found[0] & found[1] if letter.startswith("\\"))
+            for letter, is_above in (placed_variable(arg.name) for arg in node.args[1:] if arg.op == "sym"):
+                found[is_above].add(letter)
+    return frozenset(letter for letter in found[0] & found[1] & INDICES if is_greek(letter))
 
 
 def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[str]:
@@ -420,7 +436,7 @@ def letter_counts(node: Expr) -> Counter[str]:
     if node.op in _DERIVATIVES:
         total = Counter(free_letters(node.args[0]))
         for variable in node.args[1:]:
-            name = variable.name.lstrip("^") if variable.op == "sym" else ""
+            name, _ = placed_variable(variable.name) if variable.op == "sym" else ("", False)
             total.update([name] if name in INDICES else letters_of(name))
         return total
     if node.op in ("mul", "div", "dot"):
@@ -443,7 +459,7 @@ def letter_counts(node: Expr) -> Counter[str]:
 @lru_cache(_NAMES_KEPT)
 def have_indices(names: frozenset[str], may_be_variables: bool) -> bool:
     """Return True if a name has letters of indices, or may be one by which something is differentiated."""
-    return any(letters_of(name) or (may_be_variables and name.lstrip("^") in INDICES) for name in names)
+    return any(letters_of(name) or (may_be_variables and placed_variable(name)[0] in INDICES) for name in names)
 
 
 def are_balanced(members: Iterable[Expr]) -> bool:
@@ -459,8 +475,8 @@ def are_balanced(members: Iterable[Expr]) -> bool:
     for term in terms:
         free = free_letters(term)
         for name in _tensor_names(term):
-            for letter, is_above in zip(letters_of(name), raised_letters(name), strict=False):
-                if letter in free and letter.startswith("\\"):
+            for letter, is_above in placed_letters(name):
+                if letter in free and is_greek(letter):
                     places.setdefault(letter, set()).add(is_above)
     return all(len(above) == 1 for above in places.values())
 
@@ -475,7 +491,12 @@ def _tensor_names(node: Expr) -> Iterator[str]:
 
 def index_range(letter: str) -> range:
     """Return the values of an index: 1 to 3, and 0 to 3 for Greek letters."""
-    return range(4) if letter.startswith("\\") else range(1, 4)
+    return range(4) if is_greek(letter) else range(1, 4)
+
+
+def has_vectors(node: Expr) -> bool:
+    """Return True if an expression has a letter with an arrow or in bold type."""
+    return any(symbol_of(name).is_vector for name in symbols(node))
 
 
 def has_choice(f: Formula) -> bool:
@@ -491,7 +512,7 @@ def has_folds(f: Formula) -> bool:
     r"""Return True if the number in a modulus stands outside of it too, so that both may cancel: `\sin x+|\sin x|`."""
     nodes = [node for member in f.members for node in walk(member)]
     moduli = (node.args[0] for node in nodes if node.op == "abs" and node.args[0].op != "sym")
-    inside = Counter(arg for arg in moduli if not any(name.startswith(r"\vec{") for name in symbols(arg)))
+    inside = Counter(arg for arg in moduli if not has_vectors(arg))
     every = Counter(node for node in nodes if node in inside)
     return any(every[node] > count for node, count in inside.items())
 
@@ -509,14 +530,14 @@ def squared_moduli_of_functions(nodes: Iterable[Expr], depends: Set[tuple[str, s
     squares = (node.args[0] for node in nodes if node.op == "pow" and node.args[1].value == 2)
     moduli = (square.args[0] for square in squares if square.op == "abs")
     found = {name for inside in moduli for name in _functions_in(inside, written)}
-    return frozenset(name for name in found if name.partition("_")[0] not in _OF_MOTION)
+    return frozenset(name for name in found if symbol_of(name).head not in _OF_MOTION)
 
 
 def _functions_in(node: Expr, written: Set[str]) -> Iterator[str]:
     """Yield the unknown functions in an expression but for those in derivatives and integrals, and no vectors."""
     if node.op == "apply" and node.name not in NAMED and not is_special(node.name):
         yield node.name
-    if node.op == "sym" and node.name in written and not node.name.startswith((r"\vec{", r"\hat{")):
+    if node.op == "sym" and node.name in written and symbol_of(node.name).style not in (VECTOR, HAT):
         yield node.name
     for arg in node.args if node.op not in (*_DERIVATIVES, "integral", "differential") else ():
         yield from _functions_in(arg, written)
@@ -541,8 +562,15 @@ def mode_numbers(integral: Expr) -> frozenset[str]:
 
 def kronecker_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     r"""Return the letters that a Kronecker symbol compares: m and n of `\delta_{mn}`."""
-    names = {node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\delta_{")}
-    return frozenset(letter for name in names for letter in letters_of(name) if len(letters_of(name)) == 2)
+    found = [compared_labels(node.name) for node in nodes if node.op == "sym"]
+    return frozenset(label for labels in found if INDICES.issuperset(labels) for label in labels)
+
+
+def compared_labels(name: str) -> tuple[str, ...]:
+    r"""Return the labels with letters that a Kronecker symbol compares, `m` and `n+1` of `\delta_{m,n+1}`, or none."""
+    read = symbol_of(name)
+    labels = labels_of(read.sub) if read.head == r"\delta" and not read.sup else ()
+    return labels if len(labels) == 2 and not any(label[0].isdigit() for label in labels) else ()
 
 
 def may_be_called(f: Formula) -> frozenset[str]:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from prism.algebra.alternatives import signed_branches
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, is_infinite, number, substitute, symbol, walk
 from prism.algebra.expr import symbols as letters_in
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.values import Unvalued
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
@@ -295,7 +296,7 @@ def _with_families(f: Formula, parts: list[Predicate]) -> Predicate:
     for whole in [piece for piece in flat if isinstance(piece, Whole)]:
         letter = whole.name
         about = [part.members[0].name for part in equations if letter in letters_in(part.members[1])]
-        if about and letter not in about and not any(_is_indexed(name, letter) for name in about):
+        if about and letter not in about and not any(letter in symbol_of(name).sub for name in about):
             flat = [Junction("family", tuple(flat), letter)]
     return all_of(*flat)
 
@@ -303,9 +304,3 @@ def _with_families(f: Formula, parts: list[Predicate]) -> Predicate:
 def _conjuncts(part: Predicate) -> tuple[Predicate, ...]:
     """Return the conditions that all have to hold for a condition to hold."""
     return part.parts if isinstance(part, Junction) and part.kind == "all" else (part,)
-
-
-def _is_indexed(name: str, letter: str) -> bool:
-    r"""Return True for a name with a letter as its index: `E_n`, `E_{nl}`."""
-    _, mark, index = name.partition("_")
-    return bool(mark) and letter in index

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.interpretation.names import harmonic_indices, is_harmonic_of_letters, letters_of, renamed
 
 _SUMS = ("sum", "product")
@@ -67,9 +68,9 @@ def with_ranges(node: Expr, upper: Expr | None) -> Expr:
 
 def _degree_of_harmonics(body: Expr) -> Expr | None:
     """Return l if an expression has spherical harmonics of this degree and of order m; None without one."""
-    found = {name for name in symbols(body) if is_harmonic_of_letters(name.rstrip("^{}*"))}
+    found = {name for name in symbols(body) if is_harmonic_of_letters(name)}
     found |= {part.name for part in walk(body) if part.op == "apply" and is_harmonic_of_letters(part.name)}
-    indices = {harmonic_indices(name.rstrip("^{}*")) for name in found}
+    indices = {harmonic_indices(name) for name in found}
     degrees = {each[0] for each in indices if each is not None}
     return symbol(degrees.pop()) if len(degrees) == 1 else None
 
@@ -81,7 +82,8 @@ def _over(op: str, body: Expr, index: Expr, values: Sequence[Expr]) -> Expr:
 
 def _with_limits(op: str, body: Expr, index: Expr, low: Expr, high: Expr) -> Expr:
     """Return a sum with limits over an index of one letter; one over all whole numbers as two."""
-    if not index.name.isalpha() and not (index.name.startswith("\\") and index.name[1:].isalpha()):
+    read = symbol_of(index.name)
+    if not read.is_light or read.base != index.name:
         letter = _fresh(body, low, high)
         if letter is None or index not in walk(body):
             return Expr(op, (body, index, low, high))

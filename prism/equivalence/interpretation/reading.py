@@ -6,13 +6,13 @@ r"""Two formulas as an interpretation reads them: what one of them shows about a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.macaulay import is_step
 from prism.algebra.noncommutative import operator_names
+from prism.algebra.symbols import labels_of, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
@@ -47,10 +47,7 @@ from prism.equivalence.primes import may_be_by
 
 _READING = 5  # steps charged for each node that is read, and looked at for what its letters are
 _UNKNOWN = symbol("?")
-_SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>(?:[xyzrt]|\\theta|\\phi){1,3})\}?$")
-_LETTERS = re.compile(r"\\[a-z]+|[a-z]")
-_HARMONIC = re.compile(r"^Y_\{?\w\}?$")
-_PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|_\{\w+\})?$")
+_VARIABLES = frozenset(("x", "y", "z", "r", "t", r"\theta", r"\phi"))
 
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
@@ -82,20 +79,20 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         if node.op == "sym":
             own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
             is_named = node.name in called & NAMED or order_of(node.name) is not None
-            name, is_starred = _without_star(node.name)
-            if harmonic_indices(name) is not None and (
-                own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(name))
+            if harmonic_indices(node.name) is not None and (
+                own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(node.name))
             ):
-                harmonic = Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), name)
-                return Expr("opaque", (harmonic,), "*") if is_starred else harmonic
+                harmonic = Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), node.name)
+                return Expr("opaque", (harmonic,), "*") if "*" in symbol_of(node.name).sup else harmonic
             if is_named and len(own) == 1:
                 return Expr("apply", (symbol(own[0]),), node.name)
             return node if node in bound else _derivative_by_subscript(node, by)
         if node.op == "apply" and node.name not in NAMED and not is_special(node.name) and _is_own_call(node, depends):
-            return read(symbol(node.name)) if _primed(node.name) else symbol(node.name)
-        if node.op == "pow" and _HARMONIC.match(node.args[0].name) and (node.args[0].name, r"\theta") in depends:
-            order = node.args[0].name.partition("_")[2].strip("{}")
-            return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), f"Y_{order}^{{{canonical(node.args[1])}}}")
+            return read(symbol(node.name)) if symbol_of(node.name).primes else symbol(node.name)
+        degree = symbol_of(node.args[0].name).sub if node.op == "pow" else ""
+        if len(degree) == 1 and node.args[0].name == f"Y_{degree}" and (node.args[0].name, r"\theta") in depends:
+            name = spelled("Y", degree, canonical(node.args[1]))
+            return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), name)
         if node.op == "pow" and node.args[1] == symbol("T") and _may_be_matrix(node.args[0]):
             return Expr("opaque", (node.args[0],), "^T")
         if node.op == "derivative" and node.args[1] == _UNKNOWN:
@@ -155,21 +152,11 @@ def _is_name_of(written: str, name: str) -> bool:
     return written == name or (written.replace("'_", "_") == name and order_of(name) is not None)
 
 
-def _without_star(name: str) -> tuple[str, bool]:
-    """Return the name of what is conjugated, and True, or the name as it is."""
-    for star in ("^{*}", "^*"):
-        if name.endswith(star):
-            return name.removesuffix(star), True
-    if name.endswith("*}"):
-        return name.removesuffix("*}") + "}", True
-    return name, False
-
-
 def _is_written_both_ways(f: Formula) -> bool:
     r"""Return True if a formula has `x'` beside `dx/dt`, so that the prime hardly is a derivative."""
     nodes = [node for member in f.members for node in walk(member)]
     derived = {node.args[0].name for node in nodes if node.op in ("derivative", "partial") and node.args[1] != _UNKNOWN}
-    primed = {base_and_order[0] for node in nodes if node.op == "sym" and (base_and_order := _primed(node.name))}
+    primed = {read.unprimed for node in nodes if node.op == "sym" and (read := symbol_of(node.name)).primes}
     return not derived.isdisjoint(primed)
 
 
@@ -179,12 +166,6 @@ def _refuse_other_variables(by: dict[str, set[str]], formulas: tuple[Formula, Fo
         found = variables - {"?"}
         if len(found) == 1 and not may_be_by(symbol(*found), subject, formulas):
             raise Unvalued("primes by another variable")
-
-
-def _primed(name: str) -> tuple[str, int] | None:
-    """Return `v_p` and 1 for the name `v'_p`; None for a name without primes."""
-    match = _PRIMED.match(name)
-    return None if match is None else (match["letter"] + (match["index"] or ""), len(match["primes"]))
 
 
 def _are_rates_of_two_kinds(nodes: Iterable[Expr]) -> bool:
@@ -206,7 +187,7 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (name, arg.name) for name, found in calls.items() if len(found) == 1
         for args in found if (name not in bare or len(args) > 1) and len(set(args)) == len(args)
-        if not (name.endswith("'") and name.rstrip("'") in bare | calls.keys())
+        if not (symbol_of(name).primes and symbol_of(name).unprimed in bare | calls.keys())
         if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
     )  # fmt: skip
@@ -222,7 +203,7 @@ def _is_own_call(node: Expr, depends: frozenset[tuple[str, str]]) -> bool:
 def _may_be_matrix(node: Expr) -> bool:
     """Return True for an expression with a bold letter, a capital or a matrix that is written out."""
     return any(
-        inner.op == "matrix" or (inner.op == "sym" and (inner.name.startswith(r"\vec{") or inner.name[:1].isupper()))
+        inner.op == "matrix" or (inner.op == "sym" and (symbol_of(inner.name).is_vector or inner.name[:1].isupper()))
         for inner in walk(node)
     )
 
@@ -237,8 +218,7 @@ def _variables_of_derivatives(depends: Iterable[tuple[str, str]], nodes: Iterabl
     found: dict[str, set[str]] = {}
     for name, written in depends:
         if written != ",":
-            base, _ = _primed(name) or (name, 0)
-            found.setdefault(base, set()).add(written)
+            found.setdefault(symbol_of(name).unprimed, set()).add(written)
     for node in nodes:
         if node.op in ("derivative", "partial"):
             for variable in node.args[1:]:
@@ -254,23 +234,22 @@ def _variables_of_derivatives(depends: Iterable[tuple[str, str]], nodes: Iterabl
 
 def _derivative_by_subscript(node: Expr, by: dict[str, set[str]]) -> Expr:
     """Return `u_{xx}` as a derivative if u is differentiated by x; `y''` as one by its only variable."""
-    match = _SUBSCRIPT.match(node.name)
-    letters = _LETTERS.findall(match["by"]) if match is not None else []
-    if match is not None and by.get(match["base"], set()).issuperset(letters):
-        result = symbol(match["base"])
+    read = symbol_of(node.name)
+    letters = labels_of(read.sub) if read.is_light and not (read.primes or read.sup) else ()
+    if 0 < len(letters) < 4 and _VARIABLES & by.get(read.base, set()) >= set(letters):
+        result = symbol(read.base)
         for letter in dict.fromkeys(letters):
             result = Expr("partial", (result, symbol(letter)), str(letters.count(letter)))
         return result
-    base, order = _primed(node.name) or ("", 0)
-    if order and len(variables := by.get(base, set()) - {"?"}) == 1:
-        return Expr("derivative", (symbol(base), symbol(*variables)), str(order))
+    if read.primes and len(variables := by.get(read.unprimed, set()) - {"?"}) == 1:
+        return Expr("derivative", (symbol(read.unprimed), symbol(*variables)), str(read.primes))
     return node
 
 
 def _is_primed_call(node: Expr, called: set[str]) -> bool:
     """Return True for `g'` if g is called, and for a derivative of the delta function."""
-    base, order = (_primed(node.name) if node.op == "sym" else None) or ("", 0)
-    return bool(order) and (base in called or base == r"\delta")
+    read = symbol_of(node.name)
+    return node.op == "sym" and read.primes > 0 and (read.unprimed in called or read.unprimed == r"\delta")
 
 
 def _with_calls_and_differentials(node: Expr, called: set[str], *, has_differentials: bool) -> Expr:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_args, with_members
+from prism.algebra.symbols import VECTOR, symbol_of
+from prism.equivalence.interpretation.names import has_vectors
 from prism.equivalence.interpretation.values import Unvalued
 
 _NAME = r"\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?)?"
@@ -21,7 +23,6 @@ _BALL = re.compile(
 _ROUND = re.compile(
     rf"^(?P<names>[xyz]\^\{{?2\}}?(?:\s*\+\s*[xyz]\^\{{?2\}}?)+)\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})\^\{{?2\}}?$"
 )
-_PLACE = re.compile(rf"^(?:\\vec\{{)?(?P<letter>{_NAME})\}}?(?P<primes>'*)$")  # of an element of volume
 _ZERO, _ONE, _TWO, _FOUR = (Expr("num", name=str(k), value=Fraction(k)) for k in (0, 1, 2, 4))
 _MINUS_ONE = Expr("num", name="-1", value=Fraction(-1))
 _PI, _INFINITY = Expr("const", name="pi"), Expr("infinity")
@@ -68,22 +69,21 @@ def _integral(inside: Expr, variable: Expr, low: Expr, high: Expr) -> Expr:
 def _over_space(node: Expr) -> Expr:
     """Return an integral `d^3 r` over all space or a ball."""
     integrand, variable = _iterated(node.args[0]), node.args[1]
-    place = _PLACE.match(variable.name) if variable.op == "sym" else None
-    if place is None:
+    place = symbol_of(variable.name)
+    name = place.unstyled
+    if variable.op != "sym" or place.style not in ("", VECTOR) or not symbol_of(name).is_light or place.sup:
         raise Unvalued("an integral over space")
-    letter, primes = place["letter"], place["primes"]
-    name = letter + primes
     radius = _INFINITY
     if len(node.args) == 3:
         region = _BALL.match(node.args[2].name)
         if region is None or region["name"] != name:
             raise Unvalued("an integral over this region")
         radius = symbol(region["radius"])
-    length, vector = symbol(name), symbol(rf"\vec{{{letter}}}{primes}")
+    length, vector = symbol(name), symbol(name.replace(place.base, rf"\vec{{{place.base}}}", 1))
     integrand = substitute(integrand, {Expr("abs", (vector,)): length, Expr("dot", (vector, vector)): _squared(length)})
     if vector.name in symbols(integrand):
         return _beside_one_vector(integrand, length, vector, radius)
-    if any(each.startswith(r"\vec{") for each in symbols(integrand)):
+    if has_vectors(integrand):
         raise Unvalued("an integral over space with a direction")
     return _in_shells(integrand, length, radius)
 
@@ -103,7 +103,7 @@ def _in_shells(integrand: Expr, length: Expr, radius: Expr) -> Expr:
 def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr) -> Expr:
     """Return the integral over a ball of what depends on a vector by its length and its product with one other."""
     dots = {node for node in walk(integrand) if node.op == "dot" and vector.name in symbols(node)}
-    others = {name for dot in dots for name in symbols(dot) if name.startswith(r"\vec{")} - {vector.name}
+    others = {name for dot in dots for name in symbols(dot) if symbol_of(name).is_vector} - {vector.name}
     if len(others) != 1:
         raise Unvalued("an integral over space with a direction")
     other = symbol(others.pop())

@@ -5,13 +5,13 @@ The components of the tensor are found as the only solution of all components of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from flint import acb
 
 from prism.algebra.expr import Formula, symbols, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.columns import Residual
 from prism.equivalence.interpretation.draws import Draw
@@ -68,7 +68,7 @@ def _tensors(draw: Draw, a: Formula, b: Formula, count: int) -> Iterator[list[st
     one, two = (_written(draw, f) for f in (a, b))
     for base in sorted(one.keys() & two.keys()) if count <= _MOST else ():
         written = one[base] | two[base]
-        varies = any(name.startswith((base + "_", base + "^")) for name in draw.signature.functions)
+        varies = any(symbol_of(name).head == base != name for name in draw.signature.functions)
         if varies or (base in _FIXED and not _is_tensor_of_two(base, written)):
             continue
         keys = [""]
@@ -84,7 +84,7 @@ def _written(draw: Draw, f: Formula) -> dict[str, set[tuple[str, ...]]]:
     for name in symbols(*f.members):
         letters = letters_of(name)
         if letters and draw.signature.tensors.issuperset(letters):
-            found.setdefault(re.split("[_^]", name)[0], set()).add(letters)
+            found.setdefault(symbol_of(name).head, set()).add(letters)
     return found
 
 
@@ -130,10 +130,10 @@ def _solution(
 
 def _one_place(f: Formula, keys: Sequence[str], scopes: Sequence[Scope]) -> list[str]:
     """Return which component each component of an equation has, if the tensor stands there once; else nothing."""
-    base = keys[0].partition("_")[0]
+    base = symbol_of(keys[0]).head
     names = [
         node.name for member in f.members for node in walk(member)
-        if node.op == "sym" and re.split("[_^]", node.name)[0] == base and letters_of(node.name)
+        if node.op == "sym" and symbol_of(node.name).head == base and letters_of(node.name)
     ]  # fmt: skip
     if len(names) != 1:
         return []

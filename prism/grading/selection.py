@@ -523,16 +523,15 @@ def _judge_step(
 
 
 def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
-    """Return True if a formula gives a node's quantity exactly, under the name of a supporting one, otherwise.
+    """Return True if a formula gives a side of a supporting one otherwise, exactly, by the node's own symbols.
 
-    It has the node's own symbols: by others it may be true too.
+    By other symbols, or under another name, it may be true too.
     """
-    names = {side for side in supporting.statement.formula.members if side.op == "sym"}
+    sides = {side for side in supporting.statement.formula.members if symbols(side)}
     return (
-        assertion.is_solved
-        and assertion.has_same_symbols
+        assertion.has_same_symbols
         and not (assertion.is_number or assertion.is_approximate or assertion.is_broken)
-        and not names.isdisjoint(assertion.statement.formula.members)
+        and not sides.isdisjoint(assertion.statement.formula.members)
     )
 
 

@@ -21,7 +21,7 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades docs wheel-check versions clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades ablate docs wheel-check versions clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
@@ -32,6 +32,7 @@ help:
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make docs      the site of the documentation, into site/, without a network'
 	@echo 'make same-grades  score rows and reports beside those of a base commit, byte for byte'
+	@echo 'make ablate    switch each function and condition of a folder off in turn (ABLATED=prism/equivalence)'
 	@echo 'make wheel-check  build the wheel, and try it in an empty folder'
 	@echo 'make versions  a choice of tests with the lowest and newest dependencies, by each Python that is here'
 	@echo 'make clean     remove what the other targets made'
@@ -154,6 +155,11 @@ evidence: .venv/.dev bench $(FRAMEWORKS:=/.made)
 # Score rows and reports of this checkout beside those of the base commit, which is checked out and graded once.
 same-grades: .venv/.dev
 	@$(BIN)/python benchmarks/robustness/same_grades.py
+
+# What each function and condition of a folder is needed for; hours for a large one.
+ABLATED ?= prism/equivalence
+ablate: warm
+	@$(BIN)/python -m benchmarks.accuracy.ablate $(ABLATED) --to ablation.jsonl
 
 # Benchmarks of pytest-benchmark run once each and are not timed: that they run is what is checked.
 evidence-slice: .venv/.dev

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+FAILED = HERE / "failed"
 ROOT = HERE.parent
 NO_DATA = 77  # exit code of a script whose data is not on this machine
 SLICE_JOBS = 2  # scripts side by side where no figure is kept
@@ -137,7 +138,9 @@ def measure(script: Script, *, small: bool) -> bool:
         print(f"{script.name}: skipped, its data is not on this machine")
         return True
     if done.returncode:
-        print(f"{script.name}: failed with exit code {done.returncode}", file=sys.stderr)
+        FAILED.mkdir(exist_ok=True)  # what took an hour is not lost for a gate that it did not pass
+        (FAILED / f"{script.name}.json").write_text(done.stdout, encoding="utf-8")
+        print(f"{script.name}: failed with exit code {done.returncode}; {FAILED.name}/ has its output", file=sys.stderr)
         return False
     result = json.loads(done.stdout)
     if small:

@@ -16,11 +16,13 @@ from prism.algebra.expr import EQUALITIES, Expr, Formula
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.statements import Statement
 from prism.grading.chain_links import NUMBERS_AGREE, check_link
+from prism.grading.member_values import lone_literal
 from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
 _SPREADING = frozenset(("sim", "to", "divides"))  # behind these a chain no longer says that its members are equal
+_NOTHING_KNOWN = Context()  # numbers need no problem
 _EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
 
 
@@ -75,7 +77,8 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
     joined = _joined(stated, before)
     if len(joined) < 3 and not stated.joins:
         return True
-    if any(member.value == 0 for member in joined[1:-1]):
+    is_torn = stated.formula.kind == "equation" and _has_two_values(joined)
+    if is_torn or any(member.value == 0 for member in joined[1:-1]):
         return False
     return all(check_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
 
@@ -141,5 +144,11 @@ def _right_sides(subject: Expr, task: MatchTask) -> list[Expr]:
 
 
 def states_number(stated: Statement) -> bool:
-    """Return True if a statement gives a quantity a number, as `v = 5 m/s`."""
-    return numeric_of(stated.formula) is not None
+    """Return True if a statement gives a quantity one number, as `v = 5 m/s`; not by way of another, `v = 9 = 5`."""
+    return numeric_of(stated.formula) is not None and not _has_two_values(stated.joins)
+
+
+def _has_two_values(members: Sequence[Expr]) -> bool:
+    """Return True if two members of a chain are written values, with or without unit, that are not equal: `9 = 5`."""
+    values = [member for member in members if lone_literal(member.args[0] if member.op == "neg" else member)]
+    return any(check_link(left, right, _NOTHING_KNOWN).status == "refuted" for left, right in combinations(values, 2))

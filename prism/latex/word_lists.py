@@ -18,11 +18,21 @@ FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
 KINDS = frozenset((
     "alternatives", "looser", "denials", "instead", "conditions", "conditionals", "ranges", "connectives", "restating",
 ))  # fmt: skip
+MEANINGS = frozenset(
+    (
+        *("same", "larger", "smaller", "stable", "unstable", "safe", "unsafe", "attractive", "repulsive", "yes", "no"),
+        *("true", "false", "left", "right", "up", "down", "clockwise", "counterclockwise", "positive", "negative"),
+        *("zero", "bright", "dark", "real", "virtual", "upright", "inverted", "elastic", "inelastic", "bound"),
+        "unbound",
+    )
+)
+ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))
+"""Meanings of answers in words, and what denies, doubts, turns, asserts or only fills up a sentence with one."""
 
 
 @cache
 def word_lists() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the shipped lists by language and kind.
+    """Return the shipped lists by language and kind; kinds are `KINDS`, and those of `ANSWERS` as `answers.same`.
 
     Errors:
         DataFileError: naming all faults of a file.
@@ -45,10 +55,14 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise DataFileError(file, (f"is no TOML: {fault}",)) from fault
+    answers = table.pop("answers", {})
+    if not isinstance(answers, dict):
+        raise DataFileError(file, ("answers: is no table",))
     faults = [f"{key}: is no list of words; the lists are {', '.join(sorted(KINDS))}" for key in table.keys() - KINDS]
     faults += [f"{key}: is missing" for key in KINDS - table.keys()]
-    for key in KINDS & table.keys():
-        words = table[key]
+    faults += [f"answers, {key}: is no meaning" for key in answers.keys() - ANSWERS]
+    for key in (*(KINDS & table.keys()), *(answers.keys() & ANSWERS)):
+        words = table[key] if key in table else answers[key]
         is_list = isinstance(words, list) and all(isinstance(each, str) and each.strip() == each for each in words)
         if not is_list or "" in words:
             faults.append(f"{key}: {words!r} is no list of texts without blanks around them")
@@ -56,7 +70,7 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
             faults.append(f"{key}: a text stands twice")
     if faults:
         raise DataFileError(file, tuple(sorted(faults)))
-    return {key: tuple(table[key]) for key in KINDS}
+    return {key: tuple(table[key]) for key in KINDS} | {f"answers.{key}": tuple(each) for key, each in answers.items()}
 
 
 def all_words(kind: str, *, without: str = "") -> frozenset[str]:

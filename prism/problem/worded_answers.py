@@ -5,8 +5,9 @@ which one is decided by whole words, negation and commitment, by the lists that 
 options and settles on none, hedges, asks back or repeats the instructions has given no answer: it is undecided, and
 earns nothing.
 
-Refused: comparing free texts (without options every rule either pays for the right words in any order, or fails right
-answers), and synonyms ("turns over" for "unstable"): a list of them would be a list of test cases.
+Words of other languages are those of `answer_words`. Refused: comparing free texts (without options every rule either
+pays for the right words in any order, or fails right answers), and English synonyms ("turns over" for "unstable"), but
+of "the same": a list of them would be a list of test cases.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from prism.latex.prose import (
 )
 from prism.latex.words import word_set
 from prism.physics.units import find_unit
+from prism.problem.answer_words import as_unchanged, in_words_of_options
 
 MAX_WORDS = 300  # words and marks of one place that states an answer; a longer one is no answer
 MAX_OPTIONS = 12  # of one answer; longer lists are no choice between words
@@ -105,8 +107,8 @@ def _verdict_at(place: str, options: tuple[str, ...], wanted: str, asked: Collec
         asked: words of the question.
     """
     found = _chosen_option(place, options)
-    if found is None and _UNCHANGED.search(place) and any(_OF_CHANGE.search(option) for option in options):
-        found = _choice_of_no_change(place, options, asked)
+    if len(place) <= _MAX_PLACE:
+        found = _choice_in_other_words(found, place, options, asked)
     if found is None:
         return None
     if not found.option:
@@ -116,21 +118,29 @@ def _verdict_at(place: str, options: tuple[str, ...], wanted: str, asked: Collec
     return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
 
 
-def _choice_of_no_change(place: str, options: tuple[str, ...], asked: Collection[str]) -> _Choice:
-    """Return the one option that says that nothing changes, for a text that says so of what was asked in other words.
+def _choice_in_other_words(
+    found: _Choice | None, place: str, options: tuple[str, ...], asked: Collection[str]
+) -> _Choice | None:
+    """Return the option that a text states in the words of another language, or as what "does not change".
 
     Args:
-        asked: words of the question; the subject of the sentence is one of them, or a pronoun.
+        found: the option that it states in the words of the options, which a text of another language may have too.
+        asked: words of the question; what does not change is of it, or a pronoun.
     """
-    shown = visible_text(place)
-    phrases = list(_UNCHANGED.finditer(shown))
-    same = [option for option in options if _OF_NO_CHANGE.search(option)]
-    before = words(_FIRST_CLAUSE.split(shown[: phrases[0].start()])[-1]) if phrases else []
-    is_of_question = bool(before) and {*before} <= {*asked, *_PRONOUNS, *_ANSWERING, *_EMPTY}
-    is_stated = len(phrases) == len(same) == 1 and is_of_question
-    if not is_stated or shown.rstrip().endswith("?") or any(is_negation(word) for word in before):
+    readings = in_words_of_options(place, options)
+    if readings:
+        choices = [_chosen_option(each.text, options) for each in readings]
+        if found is not None and not all(each.is_sure for each in readings):
+            choices.append(found)
+        told = {choice.option for choice in choices if choice is not None}
+        return _Choice(told.pop()) if len(told) == 1 else _Choice(why="says several things in several languages")
+    unchanged = as_unchanged(place, options) if found is None else None
+    if unchanged is None:
+        return found
+    subject = {*words(_OF.split(_FIRST_CLAUSE.split(unchanged.before)[-1])[0])} - _EMPTY - _PRONOUNS - _ANSWERING
+    if subject and subject.isdisjoint(asked):
         return _Choice(why="says that something does not change, in words of its own")
-    return _Choice(same[0])
+    return _chosen_option(unchanged.text, options)
 
 
 def _own_option(reference: str, places: Sequence[str], question: str) -> TextVerdict:
@@ -233,14 +243,9 @@ _UNCHANGED = re.compile(  # takes back only a change
     r"|(?:remains?|remained|stays?|stayed) (?:the same|constant))\b",
     re.IGNORECASE,
 )
-_OF_NO_CHANGE = re.compile(r"\b(?:same|constant|unchanged|unaffected|not (?:change|vary)|no change)\b", re.IGNORECASE)
 _FIRST_CLAUSE = re.compile(r"[.,;:!?\n]")
+_OF = re.compile(r"\b(?:of|for|in|on|at|with)\b")
 _PRONOUNS = word_set("it this that so therefore hence thus then we find see conclude")
-_OF_CHANGE = re.compile(
-    r"chang|var|same|constant|increas|decreas|grow|shrink|ris|fall|drop|larg|small|high|low|great|less|more|fast|bigg"
-    r"|up|down|short|long|expand|contract|heat|cool|warm|cold|hot",
-    re.IGNORECASE,
-)
 
 
 def stated_answers(solution_text: str) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ _NO_LETTERS = re.compile(
     r"\\(?:[dt]?frac|sqrt|pi|left|right|cdot|times|approx|,|;)(?![A-Za-z])|\\(?:mathrm|text|unit|rm)\s*\{[^{}]*\}"
 )
 _ENDS_SENTENCE = re.compile(r"[ \t]*(?:[.;\n]|\Z)")
+_ENDS_CLAUSE = re.compile(r"[ ~]{0,3}(?:[.,;:!?)\n]|\Z)")
 _EITHER = re.compile(r"\b(?:either|whether)\b", re.IGNORECASE)
 _LETTER = re.compile("[A-Za-zα-ωΔΩΣΦΨ]")
 _LISTED = re.compile(rf"[^.;:$\\]{{0,12}}?(?:,|{any_word('connectives')})[ ~]{{1,3}}", re.IGNORECASE)
@@ -52,12 +53,16 @@ _VERB = re.compile(
     r"|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}",
     re.IGNORECASE,
 )
+_RESTATING = rf"[\s~,.;:，。；–—(]{{1,4}}(?:so |or )?(?:{any_word('restating')}[\s~,:，]{{0,2}}){{1,2}}"
 _RESTATED = re.compile(  # words that lead to the value of what stands before them
-    r"(?:(?P<alternative>,[ ~]or[ ~])"
-    rf"|[\s~,.;:，。；–—(]{{1,4}}(?:so |or )?(?:{any_word('restating')}[\s~,:，]{{0,2}}){{1,2}})"
+    rf"(?:(?P<alternative>,[ ~]or[ ~])|{_RESTATING})"
     r"(?:(?:about|approximately|roughly|some|etwa|ungefähr|rund|ca\.|circa|environ|ongeveer|примерно|около|约|約)\s?)?"
     rf"(?=[-+−\d.]|{SPELLED})",
     re.IGNORECASE,
+)
+_RESTATES = re.compile(_RESTATING, re.IGNORECASE)
+_FOR_A_NAME = re.compile(  # an equation for one quantity: `v_1 = `, `\vec{F} = `, `x(t) = `
+    r"\s*(?:\\[A-Za-z]+\s*\{\s*)?\\?[A-Za-z]+\s*\}?(?:_(?:\{[^{}]*\}|\w))?'*(?:\([^()=]*\))?\s*="
 )
 _ABOUT = re.compile(r"[ ~]{0,3}(?:(?:about|approximately|roughly)[ ~])?(?=[-+−\d.])")  # behind an open sign
 _ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*\Z")
@@ -150,12 +155,30 @@ def _sign_between(text: str, first: Block, second: Block) -> str:
         return "alone" if is_open and not is_of_another(text, first) else ""
     if sign := _SIGN.fullmatch(between) or _SAME.fullmatch(between):
         return sign[1] if not is_of_another(text, first) else ""
+    if _RESTATES.fullmatch(between):
+        return "=" if _restates(text, first, second) else ""
     if _TIMES.fullmatch(between) and _POWER.fullmatch(text, second.start, second.end):
         return "×" if text[first.end - 1 : first.end].isdigit() else ""
     is_said = _VERB.fullmatch(between) and not any(
         RELATED.search(text, each.start, each.end) for each in (first, second)
     )
     return "=" if is_said and _is_subject(text, first) and _ends_clause(text, second.outer_end) else ""
+
+
+def _restates(text: str, first: Block, second: Block) -> bool:
+    """Return True if words such as "i.e." make the second formula the next member of an equation: `v = at`, i.e. `2at`.
+
+    Args:
+        text: the solution.
+        first: the equation; of one name, or the words may lead to its root.
+        second: without a relation of its own, at the end of its clause: it is not the subject of what follows.
+    """
+    head, member = text[first.start : first.end], text[second.start : second.end]
+    signs = {sign[0] for sign in RELATED.finditer(head)}
+    if not signs <= _EQUAL or not _FOR_A_NAME.match(head) or LAYOUT.search(head + member) or RELATED.search(member):
+        return False
+    end = unit_after(text, second.outer_end)[1]
+    return _ends_clause(text, end) and _ENDS_CLAUSE.match(text, end) is not None
 
 
 def _ends_clause(text: str, end: int) -> bool:

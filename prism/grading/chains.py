@@ -143,9 +143,13 @@ def _right_sides(subject: Expr, task: MatchTask) -> list[Expr]:
     return [f.members[1] for f in formulas if f.kind == "equation" and f.members[0] == subject]
 
 
-def states_number(stated: Statement) -> bool:
-    """Return True if a statement gives a quantity one number, as `v = 5 m/s`; not by way of another, `v = 9 = 5`."""
-    return numeric_of(stated.formula) is not None and not _has_two_values(stated.joins)
+def states_number(stated: Statement, before: tuple[Expr, ...]) -> bool:
+    """Return True if a statement gives a quantity one number, as `v = 5 m/s`; not by way of another, `v = 9 = 5`.
+
+    Args:
+        stated, before: as of `is_unbroken`.
+    """
+    return numeric_of(stated.formula) is not None and not _has_two_values(_joined(stated, before))
 
 
 def _has_two_values(members: Sequence[Expr]) -> bool:

@@ -357,7 +357,7 @@ def _located_assertion(
     """
     task, statement = prepared.task, assertion.statement
     ends = claim.formula is not None and statement.formula.members[-1:] == claim.formula.members[-1:]
-    is_last_number = node.is_number and ends and states_number(statement)
+    is_last_number = node.is_number and ends and states_number(statement, claim.before)
     is_final = node.index in prepared.problem.dag.finals
     is_last_word = is_final and ends and assertion.stance == Stance.CONTRADICTS
     is_excused = is_last_number or is_last_word

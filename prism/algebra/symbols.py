@@ -13,6 +13,7 @@ from functools import lru_cache
 
 VECTOR = "vec"
 HAT = "hat"
+CHANGES = frozenset((r"\Delta", r"\delta"))  # with a letter behind it, the name of a change
 UNIT = "unit"  # of a base unit as a symbol, `\unit{kg}`
 ADJOINT = r"\dagger"  # superscripts
 STAR = "*"

@@ -25,7 +25,7 @@ from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
-from prism.physics.context import Context
+from prism.physics.context import Context, with_defined_names
 from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
 
 _BEFORE = 60  # characters before a formula that may state it
@@ -108,6 +108,9 @@ def locate_claims(
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
     parsed = _parse_all(located, context, frozenset(known), question)
+    own = with_defined_names(context, (each for each in parsed.read.values() if isinstance(each, Formula)), known)
+    if own is not context:
+        parsed = _parse_all(located, own, frozenset(known), question)
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
     withdrawn = withdrawn_orders(located, formulas)

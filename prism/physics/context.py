@@ -13,11 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, canonical, substitute, substituted, symbol, symbols, symbols_of, walk
+from prism.algebra.symbols import CHANGES, symbol_of
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import require_text, value_faults
 from prism.latex import parse as parse_latex
@@ -119,7 +120,13 @@ class Context:
     @property
     def dotted(self) -> frozenset[str]:
         r"""Return the declared names with a dot, such as `\dot{m}`, which are symbols here and no derivatives."""
-        return frozenset(name for name in (*self.symbols, *self.givens) if name.startswith(r"\dot{"))
+        names = (*self.symbols, *self.givens, *self.declared)
+        return frozenset(name for name in names if symbol_of(name).style == "dot")
+
+    @property
+    def factors(self) -> frozenset[str]:
+        r"""Return the declared letters of `\delta` and `\Delta`, which are factors here and no changes, `\delta t`."""
+        return CHANGES.intersection((*self.symbols, *self.givens, *self.declared))
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -211,10 +218,41 @@ def with_written_names(context: Context, formulas: Iterable[Formula]) -> Context
     return replace(context, declared=context.declared | new) if new else context
 
 
+def with_defined_names(context: Context, formulas: Iterable[Formula], known: Collection[str]) -> Context:
+    r"""Return the context with each letter declared that formulas define and would else read as something else.
+
+    So is `\delta` where `\delta = \sqrt{K/m}` defines it: `\delta t` is a product then. So is `\dot m` behind
+    `\dot m = \rho q`, unless m stands elsewhere: then it is a rate.
+
+    Args:
+        formulas: of a solution, as read so far.
+        known: symbols of the problem, of which none gets another meaning.
+    """
+    formulas = tuple(formulas)
+    defined = [f.members[0] for f in formulas if f.kind in ("equation", "chain") and f.members]
+    changes = {symbol_of(name).change.strip() for name in known}
+    new = {side.name for side in defined if side.op == "sym" and side.name in CHANGES - changes}
+    rates = {
+        name: side.args[0].name for side in defined if (name := _dotted_name(side)) and side.args[0].name not in known
+    }
+    if rates:
+        nodes = {node for f in formulas for member in f.members for node in _outside_rates(member)}
+        new |= {name for name, letter in rates.items() if symbol(letter) not in nodes}
+    return replace(context, declared=context.declared | new) if new - context.declared else context
+
+
+def _outside_rates(node: Expr) -> Iterator[Expr]:
+    """Yield the nodes of an expression but those below a first derivative by time of a letter."""
+    yield node
+    for arg in () if _dotted_name(node) else node.args:
+        yield from _outside_rates(arg)
+
+
 def _parse_expanded(latex: str, context: Context) -> Formula:
     """Parse a formula without macros; see `parse`."""
     written = _without_what_falls(parse_latex(latex, context.words), latex)
     written = _with_words_as_factors(written, context.words) if context.words else written
+    written = _with_changes_as_products(written, context.factors) if context.factors else written
     return _with_dots_as_names(written, context.dotted) if context.dotted else written
 
 
@@ -266,6 +304,19 @@ def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:
     return (
         replace(written, members=tuple(substitute(member, found) for member in written.members)) if found else written
     )
+
+
+def _with_changes_as_products(written: Formula, factors: frozenset[str]) -> Formula:
+    r"""Replace changes by products in a formula, `\delta t` by `\delta` times t, where the letter is in `factors`."""
+    if written.parts:
+        return replace(written, parts=tuple(_with_changes_as_products(part, factors) for part in written.parts))
+    read = {name: symbol_of(name) for name in symbols_of(written)}
+    found = {
+        symbol(name): Expr("mul", (symbol(each.change.strip()), symbol(name.removeprefix(each.change))))
+        for name, each in read.items()
+        if each.change.strip() in factors
+    }
+    return substituted(written, found) if found else written
 
 
 def _dotted_name(node: Expr) -> str:

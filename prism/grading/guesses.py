@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from prism.algebra.expr import Expr, Formula, symbols, walk
+from prism.algebra.expr import Expr, Formula, symbols, symbols_of, walk
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.statements import statements_of
 from prism.grading.located_claims import LocatedClaim
@@ -67,7 +67,7 @@ def guesses_behind_work(
         ]
         if index in prepared.guessable:
             return bool(near) and any(is_worked_on(each, own) for each in prerequisites[index])
-        return any(_is_work(each, node) for each in near)
+        return any(_is_work(each, node, prepared.task.known) for each in near)
 
     def parts_of(index: int) -> frozenset[str]:
         """Return the part of a guess; all parts if the text does not mark its part."""
@@ -89,9 +89,14 @@ def _is_about(claim: LocatedClaim, node: ReferenceNode) -> bool:
     return not _derivatives(f).isdisjoint(part for each in node.formulas for part in _derivatives(each))
 
 
-def _is_work(claim: LocatedClaim, node: ReferenceNode) -> bool:
-    """Return True if a claim on a node's quantity is no guess: it has a formula, or a number where the node has one."""
+def _is_work(claim: LocatedClaim, node: ReferenceNode, known: Collection[str]) -> bool:
+    r"""Return True if a claim on a node's quantity is no guess: it has a formula, or a number where the node has one.
+
+    Letters of the solution's own may stand for the guess, `P = \zeta/2` beside `\zeta = 1`, and make no work.
+    """
     if claim.formula is None or claim.formula.kind != "equation" or is_guess(claim.located.latex):
+        return False
+    if not symbols_of(claim.formula) <= set(known):
         return False
     sides = [side for each in statements_of(claim.formula) for side in each.formula.members]
     is_formula = any(side.args and symbols(side) for side in sides if side not in node.subjects)

@@ -232,12 +232,12 @@ def with_defined_names(context: Context, formulas: Iterable[Formula], known: Col
     defined = [f.members[0] for f in formulas if f.kind in ("equation", "chain") and f.members]
     changes = {symbol_of(name).change.strip() for name in known}
     new = {side.name for side in defined if side.op == "sym" and side.name in CHANGES - changes}
-    rates = {
-        name: side.args[0].name for side in defined if (name := _dotted_name(side)) and side.args[0].name not in known
-    }
+    dotted = [f.members[0] for f in formulas if r"\dot" in f.latex and f.kind in ("equation", "chain")]
+    rates = {name: side.args[0] for side in dotted if (name := _dotted_name(side))}
     if rates:
+        meant = {symbol_of(name).unprimed for name in known}
         nodes = {node for f in formulas for member in f.members for node in _outside_rates(member)}
-        new |= {name for name, letter in rates.items() if symbol(letter) not in nodes}
+        new |= {name for name, letter in rates.items() if letter.name not in meant and letter not in nodes}
     return replace(context, declared=context.declared | new) if new - context.declared else context
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
 
 import jsonschema  # noqa: F401 - imported once, before the fork
 import openai  # noqa: F401 - the same
@@ -19,6 +20,7 @@ prism.load_problem("free_fall")  # reads the tables that every problem needs
 
 def run(arguments: list[str], code_file: str) -> None:
     """Run `prism ARGUMENTS`, and write the exit code and what was printed to a file."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
     told = io.StringIO()
     code: object = 0
     with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):

@@ -1,7 +1,7 @@
 r"""The name of a symbol, taken apart once: style, letter, primes, subscript and superscript.
 
 An expression names a symbol by its LaTeX as the reader wrote it: `\vec{E}'_x`, `\psi^{*}`, `\Delta T`. What such a
-name says is read here; no other module has a pattern over names.
+name says is read here; tests/algebra/test_symbols.py counts what other modules still take apart by themselves.
 """
 
 from __future__ import annotations

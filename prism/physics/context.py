@@ -120,13 +120,12 @@ class Context:
     @property
     def dotted(self) -> frozenset[str]:
         r"""Return the declared names with a dot, such as `\dot{m}`, which are symbols here and no derivatives."""
-        names = (*self.symbols, *self.givens, *self.declared)
-        return frozenset(name for name in names if symbol_of(name).style == "dot")
+        return frozenset(name for name in self.declared if symbol_of(name).style == "dot")
 
     @property
     def factors(self) -> frozenset[str]:
         r"""Return the declared letters of `\delta` and `\Delta`, which are factors here and no changes, `\delta t`."""
-        return CHANGES.intersection((*self.symbols, *self.givens, *self.declared))
+        return CHANGES & self.declared
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -229,11 +228,12 @@ def with_defined_names(context: Context, formulas: Iterable[Formula], known: Col
         known: symbols of the problem, of which none gets another meaning.
     """
     formulas = tuple(formulas)
-    defined = [f.members[0] for f in formulas if f.kind in ("equation", "chain") and f.members]
+    defining = [f for f in formulas if f.kind in ("equation", "chain")]
     changes = {symbol_of(name).change.strip() for name in known}
-    new = {side.name for side in defined if side.op == "sym" and side.name in CHANGES - changes}
-    dotted = [f.members[0] for f in formulas if r"\dot" in f.latex and f.kind in ("equation", "chain")]
-    rates = {name: side.args[0] for side in dotted if (name := _dotted_name(side))}
+    new = CHANGES.intersection(f.members[0].name for f in defining if f.members[0].op == "sym") - changes
+    rates = {
+        name: f.members[0].args[0] for f in defining if r"\dot" in f.latex and (name := _dotted_name(f.members[0]))
+    }
     if rates:
         meant = {symbol_of(name).unprimed for name in known}
         nodes = {node for f in formulas for member in f.members for node in _outside_rates(member)}

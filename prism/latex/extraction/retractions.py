@@ -15,7 +15,7 @@ A" does not. The lists are short on purpose: a denial that nobody meant costs ho
   box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
 - Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
 - Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`,
-  `instead`: "ist falsch", "il n'est pas vrai que").
+  `_INSTEAD`: "ist falsch", "il n'est pas vrai que", "nicht" right before it).
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
@@ -363,8 +363,7 @@ _TAKING_BACK = (
     *"contradict absurd nonsens myth blunder kidding joking".split(),
     *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
     "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
-    "scratch", "i take", "nicht", "vrai", "verdad",
-    *"cierto 不能".split(), *(word.lower() for word in sorted(all_words("denials"))),
+    "scratch", "i take", *(word.lower() for word in sorted(all_words("denials"))),
 )  # fmt: skip
 _NOT = ("not ", "n't ")
 _NOT_SO = tuple(no + word for no in _NOT for word in "true correct right valid hold".split())

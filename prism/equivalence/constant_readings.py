@@ -1,11 +1,11 @@
-"""Letters read as constants of nature, by what they are in other constants: hbar as h/2pi (semantics O.2)."""
+"""Letters read as constants: hbar as h/2pi (semantics O.2), and e as Euler's number (semantics O.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from prism.algebra.expr import spell, substituted, symbol
+from prism.algebra.expr import Expr, Formula, nodes_with, spell, substituted, symbol, symbols
 from prism.algebra.noncommutative import names_of_operators_and_operands
 from prism.equivalence.context_facts import Identity, facts_of_context
 from prism.equivalence.facts import facts_of
@@ -63,3 +63,27 @@ def may_express_constants(
 def _names_after(names: frozenset[str], chosen: Mapping[str, Identity]) -> frozenset[str]:
     """Return the symbol names of a formula after the letters in `chosen` have been replaced by their identities."""
     return (names - chosen.keys()).union(*(chosen[name].names for name in chosen if name in names))
+
+
+EULER_READING = "e is Euler's number"
+_EULER = {symbol("e"): Expr("const", name="e")}
+_BESIDE_A_CHARGE = frozenset((r"\epsilon_0", r"\varepsilon_0", "k_e", r"\hbar", "m_e"))
+
+
+def with_euler(a: Formula, b: Formula, context: Context) -> tuple[Formula, Formula] | None:
+    r"""Return two formulas with e as Euler's number, where one of them shows it: `e - e^{-1}` beside `2\sinh 1`.
+
+    A decimal in place of e shows it too: `V_0/e` beside `0.368 V_0`. None where the problem has an e, the formulas
+    speak of charges, or symbols stand in an exponent: `e^2e^{-r/a}/r`.
+    """
+    one, two = facts_of(a), facts_of(b)
+    names = one.names | two.names
+    if "e" not in names or "e" in context.declared or not _BESIDE_A_CHARGE.isdisjoint(names):
+        return None
+    powers = [node for f in (a, b) for member in f.members for node in nodes_with(member, "exp")]
+    if powers:
+        is_shown = not any(symbols(node) for node in powers)
+    else:
+        other = two if "e" in one.names else one
+        is_shown = one.names ^ two.names == {"e"} and bool(other.decimal_uncertainty)
+    return (substituted(a, _EULER), substituted(b, _EULER)) if is_shown else None

@@ -41,7 +41,6 @@ class Hint(StrEnum):
     """What a formula may have that a kind of substitution concerns."""
 
     ITALIC_UNIT = "italic unit"
-    EULER = "euler"
     VECTOR = "vector"
     PRIME = "prime"
     CALL = "call"
@@ -112,7 +111,6 @@ class Features:
         ops, names, known = self.plain.ops, self.plain.names, self.known
         found = {
             Hint.ITALIC_UNIT: any(self.italic_quantities),
-            Hint.EULER: "e" in names,
             Hint.VECTOR: self.plain.has_vector,
             Hint.PRIME: self.plain.has_prime,
             Hint.CALL: "apply" in ops,

@@ -19,6 +19,7 @@ from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.bound_variables import are_cut_alike
 from prism.equivalence.common_solutions import compare_common_solutions
+from prism.equivalence.constant_readings import EULER_READING, with_euler
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
@@ -27,6 +28,7 @@ from prism.equivalence.known_values import closed_form_number, evaluate_with_uni
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
+from prism.equivalence.possible_functions import with_functions
 from prism.equivalence.reflection import reflections
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
@@ -113,9 +115,14 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     Args:
         spec: how precisely a number has to be stated if the reference is one.
     """
+    called = with_functions(reference, claim, context)
+    if called is not None and called.is_shown:
+        return match(called.a, called.b, called.context, spec)
     reference, claim = _with_one_name(reference, claim)
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
+    if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a letter before brackets is a function, or a factor")
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
         if not are_cut_alike(reference, claim):
             return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
@@ -220,6 +227,17 @@ def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:
 
 
 def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
+    """Match one formula with another, with e as Euler's number too if one of them shows that it is."""
+    verdict = _match_as_read(reference, claim, context, spec)
+    if verdict.status == Status.EQUIVALENT or (read := with_euler(reference, claim, context)) is None:
+        return verdict
+    found = _match_as_read(*read, context, spec)
+    if found.status != Status.EQUIVALENT:
+        return verdict
+    return replace(found, readings=(EULER_READING, *found.readings), stage=max(found.stage, Stage.NOTATION))
+
+
+def _match_as_read(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
     """Match one formula with another: by their numbers if the reference states a number, else stage by stage."""
     if "sim" in claim.relations and "sim" not in reference.relations:
         return Verdict(Status.DIFFERENT, "kind", detail="`\\sim` gives an order of magnitude, and states no equality")

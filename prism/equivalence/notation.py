@@ -196,11 +196,11 @@ def without_vectors(notation: Notation) -> Notation:
 def _imaginary_unit(one: Marks, two: Marks, names: frozenset[str], context: Context) -> str:
     r"""Return the letter that is the imaginary unit in two formulas, `i` or `j`; empty if neither is.
 
-    It is `i`, unless the problem declares it or a sum runs over it. Without an `i` it is `j`, as engineers write,
-    beside a frequency or with an angle in an exponential: `e^{j\pi/2}`, `e^{-j\theta_1}`; in `e^{-j(j+1)\theta/T}`
-    it is a number.
+    It is `i`, unless the problem declares it, a sum runs over it, or a formula says what it is. Without an `i` it is
+    `j`, as engineers write, beside a frequency, times its conjugate or with an angle in an exponential: `e^{j\pi/2}`,
+    `e^{-j\theta_1}`; in `e^{-j(j+1)\theta/T}` it is a number.
     """
-    free = names.intersection("ij") - context.declared - one.summed - two.summed
+    free = names.intersection("ij") - context.declared - one.summed - two.summed - one.stated - two.stated
     if "i" in free:
         return "i"
     return "j" if "j" in free and (r"\omega" in names or one.turned or two.turned) else ""
@@ -209,6 +209,8 @@ def _imaginary_unit(one: Marks, two: Marks, names: frozenset[str], context: Cont
 def _shows_complex_numbers(one: Marks, two: Marks, named: frozenset[str]) -> bool:
     """Return True if formulas have real parts, arguments of complex numbers, or a symbol beside its conjugate.
 
+    One letter with a bar in one formula and with a star in the other is conjugated in both.
+
     Args:
         named: names with a bar that are no conjugates.
     """
@@ -216,6 +218,7 @@ def _shows_complex_numbers(one: Marks, two: Marks, named: frozenset[str]) -> boo
     return (
         one.has_parts
         or two.has_parts
+        or any(base == other and name != mark for name, base in one.conjugates for mark, other in two.conjugates)
         or any(
             base in (names if symbol_of(name).sup == STAR else marks.names & _USUALLY_COMPLEX) and name not in named
             for marks in (one, two)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, symbol, symbols, traits_of, walk
 from prism.algebra.symbols import symbol_of
@@ -32,7 +33,8 @@ class Marks:
         bound: variables of its integrals, sums and products.
         summed: indices of its sums and products.
         running: these, and variables of integrals between limits, all of which are real.
-        turned: an exponential such as `e^{j\theta}` shows that j is the imaginary unit.
+        turned: an exponential such as `e^{j\theta}`, or `(R + jX)(R - jX)`, shows that j is the imaginary unit.
+        stated: lone symbols beside an expression with symbols, and those that are differentiated: i of `i = C\,dv/dt`.
         parts: symbols of which a real part, imaginary part or argument is taken.
         has_parts: it takes one of these, of a symbol or another expression.
         has_operators: symbols with hats are quantum operators: two multiplied, one squared, or beside states.
@@ -53,6 +55,7 @@ class Marks:
     summed: frozenset[str]
     running: frozenset[str]
     turned: bool
+    stated: frozenset[str]
     parts: frozenset[str]
     has_parts: bool
     has_operators: bool
@@ -75,6 +78,7 @@ def marks_of(f: Formula) -> Marks:
     taken = [node for node in calls if node.name in PARTS]
     products = _nodes_with(members, "dot", "cross", "abs")
     conjugates = tuple((name, base) for name in names if (base := conjugation_base(name)) != name)
+    equated = tuple(_ordered_side_pairs(f))
     lines = (node for node in binders if node.op != "integral" or len(node.args) > 3)
     return Marks(
         names=names,
@@ -85,7 +89,9 @@ def marks_of(f: Formula) -> Marks:
         bound=bound,
         summed=frozenset(node.args[1].name for node in binders if node.op != "integral"),
         running=frozenset(node.args[1].name for node in lines if node.args[1].op == "sym"),
-        turned="j" in names and any(_is_imaginary_unit_in_exponent(member, "j") for member in members),
+        turned="j" in names and any(_is_imaginary_unit(member, "j") for member in members),
+        stated=frozenset(side.name for side, other in equated if side.op == "sym" and symbols(other))
+        | {node.args[0].name for node in _nodes_with(members, "derivative", "partial") if node.args[0].op == "sym"},
         parts=frozenset(node.args[0].name for node in taken if node.args[0].op == "sym"),
         has_parts=bool(taken),
         has_operators=_has_operators(members),
@@ -94,7 +100,7 @@ def marks_of(f: Formula) -> Marks:
         dimension=_dimension_of_columns(members),
         functions=frozenset(node.name for node in free if node.args[0].args),
         calls=frozenset((node.name, node.args[0].name) for node in free if not node.args[0].args),
-        equated=tuple((side.name, other) for side, other in _ordered_side_pairs(f) if side.op == "sym"),
+        equated=tuple((side.name, other) for side, other in equated if side.op == "sym"),
     )
 
 
@@ -154,6 +160,15 @@ def _has_operators(members: tuple[Expr, ...]) -> bool:
         if (node.op == "mul" and len(hats) > 1) or (node.op == "pow" and hats):
             return True
     return False
+
+
+def _is_imaginary_unit(member: Expr, letter: str) -> bool:
+    """Return True if an exponential, or a sum times its conjugate, shows that a letter is the imaginary unit."""
+    return _is_imaginary_unit_in_exponent(member, letter) or any(
+        {one.op, two.op} == {"add", "sub"} and one.args == two.args and letter in symbols(one.args[-1])
+        for node in nodes_with(member, "mul")
+        for one, two in pairwise(node.args)
+    )
 
 
 def _is_imaginary_unit_in_exponent(member: Expr, letter: str) -> bool:

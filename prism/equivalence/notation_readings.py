@@ -59,30 +59,6 @@ def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
     )
 
 
-def read_euler(forms: Forms) -> Iterator[Attempt]:
-    r"""Yield both formulas with e as Euler's number, where `e^{-1}` in one of them shows it: `e - e^{-1}`, `2\sinh 1`.
-
-    Not where the problem has an e, the formula speaks of charges, or symbols stand in the exponent: `e^2e^{-r/a}/r`.
-    """
-    pair = forms.plain.reference, forms.plain.claim
-    if "e" not in forms.context.declared and _shows_euler(pair):
-        one, two = (substituted(f, _EULER) for f in pair)
-        yield _notation_attempt(one, two, "e is Euler's number")
-
-
-_EULER = {symbol("e"): Expr("const", name="e")}
-_BESIDE_A_CHARGE = frozenset((r"\epsilon_0", r"\varepsilon_0", "k_e", r"\hbar", "m_e"))
-
-
-def _shows_euler(pair: tuple[Formula, Formula]) -> bool:
-    """Return True if two formulas have a symbol e, exponentials of plain numbers only, and no sign of a charge."""
-    names = facts_of(pair[0]).names | facts_of(pair[1]).names
-    if "e" not in names or not _BESIDE_A_CHARGE.isdisjoint(names):
-        return False
-    powers = [node for f in pair for member in f.members for node in nodes_with(member, "exp")]
-    return bool(powers) and not any(symbols(node) for node in powers)
-
-
 def read_magnitudes(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas with vectors replaced by magnitudes: `\vec F = m\vec a` as `F = ma`.
 

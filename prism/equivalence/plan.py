@@ -20,7 +20,6 @@ from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation_readings import (
     read_calls,
     read_columns,
-    read_euler,
     read_italic_units,
     read_magnitudes,
     read_primes,
@@ -247,16 +246,9 @@ def _can_substitute_givens(reference: Features, claim: Features) -> bool:
     return may_substitute_givens(*names, context) or _can_lift_literals(reference, claim)
 
 
-def _may_read_euler(reference: Features, claim: Features) -> bool:
-    """Return True if e, which the problem has not, may be Euler's number: one of two formulas has an exponential."""
-    is_free = "e" not in reference.known.context.declared
-    return is_free and ("exp" in reference.plain.ops or "exp" in claim.plain.ops)
-
-
 # Conditions take the features of the reference (a) and of the claim (b).
 RULES = (
     Rule(Stage.NOTATION, (Hint.ITALIC_UNIT,), _may_read_italic_units, read_italic_units),
-    Rule(Stage.NOTATION, (Hint.EULER,), _may_read_euler, read_euler),
     Rule(Stage.NOTATION, (Hint.VECTOR,), _may_read_magnitudes, read_magnitudes),
     Rule(Stage.NOTATION, (Hint.PRIME,), _may_read_primes, read_primes),
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),

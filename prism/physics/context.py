@@ -118,6 +118,11 @@ class Context:
         return frozenset(name for name in self.declared if len(name) > 1 and name.isalpha())
 
     @property
+    def functions(self) -> frozenset[str]:
+        """Return the letters declared as functions, whose bracket holds an argument."""
+        return frozenset(name for name, declaration in self.symbols.items() if declaration.kind == "function")
+
+    @property
     def dotted(self) -> frozenset[str]:
         r"""Return the declared names with a dot, such as `\dot{m}`, which are symbols here and no derivatives."""
         return frozenset(name for name in self.declared if symbol_of(name).style == "dot")
@@ -250,10 +255,20 @@ def _outside_rates(node: Expr) -> Iterator[Expr]:
 
 def _parse_expanded(latex: str, context: Context) -> Formula:
     """Parse a formula without macros; see `parse`."""
-    written = _without_what_falls(parse_latex(latex, context.words), latex)
+    written = _without_what_falls(parse_latex(latex, context.words, context.functions), latex)
     written = _with_words_as_factors(written, context.words) if context.words else written
     written = _with_changes_as_products(written, context.factors) if context.factors else written
-    return _with_dots_as_names(written, context.dotted) if context.dotted else written
+    written = _with_dots_as_names(written, context.dotted) if context.dotted else written
+    return _with_functions_varying(written, context.functions) if context.functions else written
+
+
+def _with_functions_varying(written: Formula, functions: frozenset[str]) -> Formula:
+    """Let the declared functions of a formula depend on what it differentiates by."""
+    nodes = [node for member in written.members for node in walk(member) if node.op in ("derivative", "partial")]
+    variables = {variable.name for node in nodes for variable in node.args[1:] if variable.op == "sym"}
+    pairs = {(name, variable) for name in functions & symbols_of(written) for variable in variables - {"?"}}
+    parts = tuple(_with_functions_varying(part, functions) for part in written.parts)
+    return replace(written, parts=parts, depends=written.depends | pairs) if pairs or parts else written
 
 
 def _without_what_falls(written: Formula, latex: str) -> Formula:

@@ -54,7 +54,8 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
     r"""Read the group `{...}` at the cursor, alone or behind `\boxed`, and append its content to `items`.
 
     LaTeX prints no braces, so `{a b}` counts as `a b`; scripts behind `{x}` go to x, and `{ab}^2` is an Ambiguity.
-    A sum `{a + b}` is appended as one BRACED item, which `disambiguate` refuses beside a factor: `c{a + b}`.
+    They end the argument of a function, `{\sin x} y`. A sum `{a + b}` is appended as one BRACED item, which
+    `disambiguate` refuses beside a factor: `c{a + b}`.
     """
     tokens = cursor.tokens
     opening = tokens[cursor.index]
@@ -93,6 +94,8 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
             items.append(read_scripts(cursor, Token("PAREN", "{", opening.pos, opening.gap, args=[body])))
     elif sums and not relation:
         items.append(Token("BRACED", "{", opening.pos, opening.gap, args=[body]))
+    elif len(body) > 1 and not relation and body[-1].type != "FUNCTION" and has_type(body, "FUNCTION"):
+        items.append(Token("PAREN", "{", opening.pos, opening.gap, args=[body]))
     else:
         items.extend(body)
 

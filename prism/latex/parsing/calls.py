@@ -48,6 +48,9 @@ _WAVES = frozenset(("f", "F", r"\psi", r"\Psi", "g"))  # f(x - vt) is a wave, k(
 _STATES = frozenset(("f", r"\psi", r"\Psi", r"\alpha", r"\beta", r"\chi"))  # psi(1) psi(2): of the two particles
 _WAVE_VARIABLES = frozenset(("x", "y", "z", "t"))
 
+ANY_LETTER = frozenset(("any letter",))
+"""In place of the names of functions: whatever letter may be one; see `parser.parse`."""
+
 
 @dataclass(slots=True)
 class CallEvidence:
@@ -161,19 +164,22 @@ def _is_definition(items: list[Token]) -> bool:
     return items[1].text == "(" and (plain or step) and items[2].text in ("=", ":=", r"\equiv")
 
 
-def resolve_calls(items: list[Token], evidence: CallEvidence) -> list[Token]:
+def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozenset[str] = frozenset()) -> list[Token]:
     """Return the items with calls read: `x(t)` becomes x, `v(0)` and `f(a, b)` one APPLY token each.
 
     Every other bracket stays a factor.
 
     Args:
         evidence: from the whole formula.
+        functions: letters whose bracket holds an argument; see `parser.parse`.
     """
     out: list[Token] = []
     for item in items:
-        if item.type == "PAREN" and item.text in ("[", r"\{") and out and out[-1].text in _TRANSFORMS:
-            out[-1] = apply_token(out[-1], item)
-            continue
+        if item.type == "PAREN" and item.text in ("[", r"\{") and out:
+            head = out[-1]
+            if head.text in _TRANSFORMS or _may_call_square(head, item, functions):
+                out[-1] = apply_token(head, item)
+                continue
         if item.type == "PAREN" and item.text == "[" and out and out[-1].type == "ROMAN" and len(out[-1].raw) > 1:
             called = _read_roman_call(out[-1], item, numeric=len(out) > 1 and is_numeric(out[-2]))
             if called is not None and not item.gap:  # `\mathrm{Var}[aX]`
@@ -187,12 +193,24 @@ def resolve_calls(items: list[Token], evidence: CallEvidence) -> list[Token]:
             elif head.type == "ROMAN":
                 called = _read_roman_call(head, item, numeric=len(out) > 1 and is_numeric(out[-2]))
             elif head.type == "DERIVATIVE" or (head.type == "SYM" and head.text != "d"):
-                called = _read_call(head, item, evidence)
+                called = _read_call(head, item, evidence, functions)
             if called is not None:
                 out[-1] = called
                 continue
         out.append(item)
     return out
+
+
+def _may_call_square(head: Token, bracket: Token, functions: frozenset[str]) -> bool:
+    """Return True if a square bracket holds the argument of the letter before it, X of `E[X]`; see `parser.parse`."""
+    if head.type != "SYM" or head.sup is not None or bracket.gap or _contains_factor(bracket.args[0], head.text):
+        return False
+    return head.text in functions or (functions is ANY_LETTER and _may_be_function(head.text))
+
+
+def _may_be_function(name: str) -> bool:
+    """Return True for the name of a symbol that is no usual factor."""
+    return name.split("_", maxsplit=1)[0].rstrip("'") not in _FACTORS | _COEFFICIENTS | _GREEK_COEFFICIENTS
 
 
 def _refuse_uncertainty(number: Token, bracket: Token) -> None:
@@ -221,7 +239,7 @@ def _read_roman_call(word: Token, bracket: Token, *, numeric: bool) -> Token | N
     return Token("APPLY", spell_name(word.raw), word.pos, word.gap, args=bracket.args, sup=bracket.sup)
 
 
-def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | None:
+def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: frozenset[str]) -> Token | None:
     """Return the one token of a symbol or derivative called with the bracket behind it, or None if they are factors.
 
     The token is an APPLY token for `v(0)`, and the symbol alone for `x(t)`.
@@ -232,7 +250,8 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | N
     name = head.text
     if _contains_factor(content, name):
         return None
-    if name in _INVERTED and [part.text for part in head.sup or ()] == ["-", "1"]:
+    is_function = name in functions or name in _INVERTED or (functions is ANY_LETTER and _may_be_function(name))
+    if is_function and [part.text for part in head.sup or ()] == ["-", "1"]:
         return apply_token(Token("SYM", rf"{name}^{{-1}}", head.pos, head.gap), bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
@@ -258,7 +277,7 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | N
         return apply_token(head, bracket)  # y(2)
     if _is_single_symbol_argument(head, bracket) or _is_shifted_argument(bracket, evidence.variables.get(name)):
         return apply_token(head, bracket)
-    return apply_token(head, bracket) if _is_special_function(name, content) else None
+    return apply_token(head, bracket) if name in functions or _is_special_function(name, content) else None
 
 
 def _is_inner_call(content: list[Token]) -> bool:

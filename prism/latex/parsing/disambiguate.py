@@ -74,7 +74,7 @@ _NORMS = frozenset(("1", "2", "p", "q", "F"))  # subscripts
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log2"))
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
 _NAMED_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
-    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log10".split()
+    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log10 factorial".split()
 )
 
 
@@ -98,19 +98,22 @@ class DisambiguatedFormula:
     depends: frozenset[tuple[str, str]]
 
 
-def disambiguate_formula(latex: str, words: frozenset[str] = frozenset()) -> DisambiguatedFormula:
+def disambiguate_formula(
+    latex: str, words: frozenset[str] = frozenset(), functions: frozenset[str] = frozenset()
+) -> DisambiguatedFormula:
     """Turn LaTeX into tokens that have one reading in the grammar, by all passes from `tokenize` on.
 
     Args:
         latex: the formula.
         words: names of several letters that are one symbol, as the `Bi` of a problem that speaks of Bi.
+        functions: letters whose bracket holds an argument; see `parser.parse`.
 
     Errors:
         Fault: what cannot be read, or can be read in two ways.
     """
     raw = rewrite_flat_tokens(tokenize(latex), latex, words)
     budget.charge(len(raw) * _TOKEN)
-    state = FormulaState(has_decimal_logs="pH" in latex or "pK" in latex or "pOH" in latex)
+    state = FormulaState(functions=functions, has_decimal_logs="pH" in latex or "pK" in latex or "pOH" in latex)
     has_brackets = False
     for token in raw:
         if token.text in _DIFFERENTIAL_SIGNS:
@@ -154,7 +157,7 @@ def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *,
     kinds = {item.type for item in items}
     if fresh:
         if "PAREN" in kinds:
-            items = resolve_calls(items, state.calls)
+            items = resolve_calls(items, state.calls, state.functions)
         if state.has_d or "D" in kinds:
             items = _resolve_evaluation_points(resolve_derivatives(items, everywhere=state.d_is_differential))
             kinds = {item.type for item in items}
@@ -512,7 +515,7 @@ def _emit_logarithm(state: FormulaState, item: Token, out: list[Token]) -> None:
         if item.text in _NAMED_FUNCTIONS:
             raise Fault(item.pos, f"a subscript on {item.text}, which is not read")
         raise Fault(item.pos, f"a subscript on the function {item.text}")
-    named = _NAMED_LOGARITHMS.get((base[0].type, base[0].text)) if len(base) == 1 else None
+    named = _NAMED_LOGARITHMS.get((base[0].type, base[0].text)) if len(base) == 1 and base[0].sup is None else None
     if named is not None:
         out.append(Token("FUNCTION", named, item.pos))
         _emit_operand(state, item.args[0], out, item, fresh=False)

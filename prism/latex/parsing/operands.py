@@ -61,6 +61,7 @@ class FormulaState:
         depth: nesting depth of the part that is processed now.
         waiting: number of enclosing integrals whose measure (`dx`) is not yet found.
         calls: evidence for which symbols are functions.
+        functions: letters whose bracket holds an argument; see `parser.parse`.
         has_decimal_logs: the text mentions pH or pK, so `\log` is the decimal logarithm.
         doubled: number of functions so far whose argument is written out twice, as `\cot x = \cos x/\sin x`.
     """
@@ -71,6 +72,7 @@ class FormulaState:
     depth: int = 0
     waiting: int = 0
     calls: CallEvidence = field(default_factory=CallEvidence)
+    functions: frozenset[str] = frozenset()
     has_decimal_logs: bool = False
     doubled: int = 0
 

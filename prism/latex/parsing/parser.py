@@ -39,7 +39,7 @@ class _ShortFormulas(budget.Store):
 
 
 @budget.remembered(_ShortFormulas(CACHE_SIZE))
-def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
+def parse(latex: str, words: frozenset[str] = frozenset(), functions: frozenset[str] = frozenset()) -> Formula:
     r"""Parse the LaTeX of one formula, or of several joined ones, into a Formula.
 
     Dollars, brackets of display mode, sizes, spacing, fonts without meaning, labels and the punctuation of the
@@ -48,6 +48,8 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     Args:
         latex: the formula.
         words: names of several letters that are one symbol here.
+        functions: letters whose bracket holds an argument, E of `E[X]`; `ANY_LETTER` for all that are no usual factor
+            and stand before a square bracket, or with the power -1 before a round one.
 
     Errors:
         LatexSyntaxError: a part that is not read, with its position in `latex`; nothing else is dropped in silence.
@@ -56,11 +58,13 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     'T = 2*pi*sqrt(L/g)'
     >>> str(parse("1/2 m v^2"))
     '1/2*m*v^2'
+    >>> str(parse("E[X]^2")), str(parse("E[X]^2", frozenset(), ANY_LETTER))
+    ('E*X^2', 'apply[E](X)^2')
     """
     with budget.share(MAX_OPERATIONS):
         budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
         try:
-            whole = disambiguate_formula(latex, words)
+            whole = disambiguate_formula(latex, words, functions)
             return _build_formula(latex, whole, latex)
         except Fault as fault:
             position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign

@@ -153,7 +153,7 @@ FUNCTIONS = {
     "Arcsin": "asin", "Arccos": "acos", "Arctan": "atan", "Ln": "ln", "lb": "log2", "ld": "log2",
     "acosh": "acosh", "asinh": "asinh", "atanh": "atanh", "tgh": "tanh", "cth": "coth",
     "Re": "Re", "Im": "Im", "sn": "sn", "cn": "cn", "dn": "dn", "cis": "cis", "Arg": "Arg", "Log": "Log",
-    "floor": "floor", "ceil": "ceiling", "adj": "adj", "span": "span",
+    "floor": "floor", "ceil": "ceiling", "adj": "adj", "span": "span", "factorial": "factorial",
 }  # fmt: skip
 # Words that are also names or units; upright, they are functions where `\operatorname` or a bracket says so.
 _ALSO_WORDS = frozenset(

@@ -263,10 +263,11 @@ def _parse_expanded(latex: str, context: Context) -> Formula:
 
 
 def _with_functions_varying(written: Formula, functions: frozenset[str]) -> Formula:
-    """Let the declared functions of a formula depend on what it differentiates by."""
+    """Let the declared functions of a formula, if it gives them no argument, depend on what it differentiates by."""
     nodes = [node for member in written.members for node in walk(member) if node.op in ("derivative", "partial")]
     variables = {variable.name for node in nodes for variable in node.args[1:] if variable.op == "sym"}
-    pairs = {(name, variable) for name in functions & symbols_of(written) for variable in variables - {"?"}}
+    bare = (functions & symbols_of(written)) - {name for name, _ in written.depends}
+    pairs = {(name, variable) for name in bare for variable in variables - {"?"}}
     parts = tuple(_with_functions_varying(part, functions) for part in written.parts)
     return replace(written, parts=parts, depends=written.depends | pairs) if pairs or parts else written
 

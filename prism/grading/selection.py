@@ -364,6 +364,7 @@ def _located_assertion(
     return replace(
         assertion,
         place=(claim.order, n),
+        letters=tuple(claim.letters),
         is_presented=is_answer(claim.located),
         is_in_passing=claim.is_in_passing,
         is_copy=assertion.stance == Stance.SUPPORTS
@@ -523,15 +524,16 @@ def _judge_step(
 
 
 def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
-    """Return True if a formula gives a side of a supporting one otherwise, exactly, by the node's own symbols.
+    """Return True if a formula gives a side of a supporting one otherwise, exactly, by the same symbols.
 
-    By other symbols, or under another name, it may be true too.
+    By other symbols, under another name or in the answer to another part, it may be true too; a number in another case.
     """
-    sides = {side for side in supporting.statement.formula.members if symbols(side)}
+    one, other = supporting.statement.formula, assertion.statement.formula
     return (
-        assertion.has_same_symbols
-        and not (assertion.is_number or assertion.is_approximate or assertion.is_broken)
-        and not sides.isdisjoint(assertion.statement.formula.members)
+        symbols_of(one) == symbols_of(other)
+        and assertion.letters == supporting.letters
+        and not (assertion.is_approximate or assertion.is_broken or (assertion.is_number and assertion.names_case))
+        and not {side for side in one.members if symbols(side)}.isdisjoint(other.members)
     )
 
 

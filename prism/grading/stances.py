@@ -85,6 +85,7 @@ class Assertion:
         has_same_symbols: it has the symbols of the node, all and no other, one of which the node is solved for.
         is_other: it is decided to be another formula of the node's quantity, though it may be true beside the node.
         place: ordinals of its formula in the text, and of the statement within that formula.
+        letters: marks of the parts in whose answer it stands.
         is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
@@ -102,6 +103,7 @@ class Assertion:
     has_same_symbols: bool = False
     is_other: bool = False
     place: tuple[int, int] = (0, 0)
+    letters: tuple[str, ...] = ()
     is_presented: bool = False
     is_in_passing: bool = False
     is_broken: bool = False

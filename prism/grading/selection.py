@@ -526,13 +526,13 @@ def _judge_step(
 def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
     """Return True if a formula gives a side of a supporting one otherwise, exactly, by the same symbols.
 
-    By other symbols, under another name or in the answer to another part, it may be true too; a number in another case.
+    By other symbols, or under another name, it may be true too; a number in another case or the answer to another part.
     """
     one, other = supporting.statement.formula, assertion.statement.formula
+    is_elsewhere = assertion.is_number and (assertion.names_case or assertion.letters != supporting.letters)
     return (
         symbols_of(one) == symbols_of(other)
-        and assertion.letters == supporting.letters
-        and not (assertion.is_approximate or assertion.is_broken or (assertion.is_number and assertion.names_case))
+        and not (assertion.is_approximate or assertion.is_broken or is_elsewhere)
         and not {side for side in one.members if symbols(side)}.isdisjoint(other.members)
     )
 

@@ -47,6 +47,7 @@ _EITHER = re.compile(r"\b(?:either|whether)\b", re.IGNORECASE)
 _LETTER = re.compile("[A-Za-zα-ωΔΩΣΦΨ]")
 _LISTED = re.compile(rf"[^.;:$\\]{{0,12}}?(?:,|{any_word('connectives')})[ ~]{{1,3}}", re.IGNORECASE)
 _EQUAL = frozenset(("=", "≈", r"\approx"))
+_GOES_ON = re.compile(r"(?:\s|\\q?quad(?![A-Za-z])|\{\})*(?:[-+−]|\\(?:times|cdot|pm|mp)(?![A-Za-z]))[^=<>≈]*\Z")
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
 _VERB = re.compile(
     r"[ ~](?:equals|becomes|comes out (?:as|at|to be)|turns out to be|amounts to"
@@ -144,7 +145,13 @@ def join_split_formulas(text: str, blocks: Sequence[Block]) -> tuple[str, list[B
 
 
 def _sign_between(text: str, first: Block, second: Block) -> str:
-    """Return the relation that joins two formulas, `alone` if it stands between the dollars of one; else nothing."""
+    """Return the relation that joins two formulas, `alone` if it stands between the dollars of one; else nothing.
+
+    A display that begins with an operator goes on with the display right before it.
+    """
+    if first.kind == second.kind == "display":
+        is_next = not text[first.outer_end : second.outer_start].strip() and RELATED.search(text, first.start, first.end)
+        return "alone" if is_next and _GOES_ON.match(text, second.start, second.end) else ""
     if first.kind != "inline" or second.kind != "inline" or not 0 <= second.outer_start - first.outer_end <= _REACH:
         return ""
     between = text[first.outer_end : second.outer_start]

@@ -81,6 +81,7 @@ SCRIPTS = (
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),
     Script("timings", "speed/timings.py"),  # those of pytest-benchmark beside the kept baseline
+    Script("lines", "lines.py"),  # of code, by folder
     Script("counts", "speed/counts.py"),  # tests hold them to those that are kept
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),

@@ -247,9 +247,17 @@ class Formula:
         return " ".join(words)
 
 
+MAY_CALL = ("[", r"\{", "^{-1}")
+"""What the text of a formula has in which a letter may be a function that is read as a factor."""
+
+
 def without_text(f: Formula) -> Formula:
-    """Return a formula without the text it was read from, so that `F = ma` and `F=m a` are equal."""
-    return Formula(f.kind, f.members, f.relations, "", tuple(map(without_text, f.parts)), f.depends)
+    """Return a formula without the text it was read from, so that `F = ma` and `F=m a` are equal.
+
+    It stays where it may be read in another way too (semantics X.2), `E[X]` and `f^{-1}(x)`.
+    """
+    text = f.latex if any(mark in f.latex for mark in MAY_CALL) else ""
+    return Formula(f.kind, f.members, f.relations, text, tuple(map(without_text, f.parts)), f.depends)
 
 
 def formula(

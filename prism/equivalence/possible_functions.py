@@ -7,16 +7,13 @@ formula is a function (semantics X.2).
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
-from prism.algebra.expr import Expr, Formula, plain_parts, symbols_of, walk
+from prism.algebra.expr import MAY_CALL, Expr, Formula, plain_parts, symbols_of, walk
 from prism.errors import LatexSyntaxError
 from prism.latex.parsing.calls import ANY_LETTER
 from prism.latex.parsing.parser import parse as parse_latex
 from prism.physics.context import Context, Declaration, parse
-
-_SHOWING = ("[", r"\{", "^{-1}")  # what the text of such a formula has
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +37,31 @@ def with_functions(a: Formula, b: Formula, context: Context) -> Called | None:
 
     None if there is no such letter, or if one of them stands elsewhere too, is declared by the problem, or given.
     """
-    letters = {name for f in (a, b) for name in _possible_functions(f, context)}
+    shown = [_with_square_calls(f, context) for f in (a, b)]
+    found = [frozenset(_calls(called)) - _calls(f).keys() for called, f in zip(shown, (a, b), strict=True)]
+    letters = frozenset(name.removesuffix("^{-1}") for names in found for name in names)
     if not letters or letters & (context.symbols.keys() | context.givens.keys()):
         return None
     declared = dict.fromkeys(sorted(letters), Declaration("function"))
     known = replace(context, symbols={**context.symbols, **declared})
-    called = [_read(f, context, known) for f in (a, b)]
-    if any(letters & symbols_of(f) for f in called):
+    one, two = _read(a, context, known), _read(b, context, known)
+    if letters & (symbols_of(one) | symbols_of(two)):
         return None
-    arguments = [Counter(name for name, _ in _calls(f)) for f in called]
-    return Called(*called, known, all(any(each[name] > 1 for each in arguments) for name in letters))
+    calls = [_calls(f) for f in shown]
+    is_shown = all(any(len(each.get(name, ())) > 1 for each in calls) for name in letters)
+    if not is_shown and any(letters & symbols_of(f) for f in shown):
+        return None  # before a round bracket too, as a factor has it
+    return Called(one, two, known, is_shown)
 
 
-def _possible_functions(f: Formula, context: Context) -> frozenset[str]:
-    """Return the letters that a formula calls if every letter is called that may be a function."""
-    text = f.latex.replace(" ", "")
-    if not any(mark in text for mark in _SHOWING):
-        return frozenset()
+def _with_square_calls(f: Formula, context: Context) -> Formula:
+    """Return a formula in which every letter is called that may be a function by its square bracket or its inverse."""
+    if not any(mark in f.latex for mark in MAY_CALL):
+        return f
     try:
-        read = parse_latex(f.latex, context.words, ANY_LETTER)
+        return parse_latex(f.latex, context.words, ANY_LETTER)
     except LatexSyntaxError:
-        return frozenset()
-    names = {name for name, _ in _calls(read)} - {name for name, _ in _calls(f)}
-    return frozenset(name.removesuffix("^{-1}") for name in names)
+        return f
 
 
 def _read(f: Formula, context: Context, known: Context) -> Formula:
@@ -73,7 +72,10 @@ def _read(f: Formula, context: Context, known: Context) -> Formula:
         return f
 
 
-def _calls(f: Formula) -> set[tuple[str, tuple[Expr, ...]]]:
-    """Return what a formula calls, each name with its arguments."""
-    members = (member for part in plain_parts(f) for member in part.members)
-    return {(node.name, node.args) for each in members for node in walk(each) if node.op == "apply"}
+def _calls(f: Formula) -> dict[str, set[tuple[Expr, ...]]]:
+    """Return the arguments of what a formula calls, by name."""
+    found: dict[str, set[tuple[Expr, ...]]] = {}
+    for part in plain_parts(f):
+        for node in (node for member in part.members for node in walk(member) if node.op == "apply"):
+            found.setdefault(node.name, set()).add(node.args)
+    return found

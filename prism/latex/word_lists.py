@@ -26,13 +26,20 @@ MEANINGS = frozenset(
         "unbound",
     )
 )
+CLAIMS = frozenset((
+    *("wrong", "mistakes", "right", "negators", "stating", "referring", "breaks", "contrasting", "harmless"),
+    *("limiting", "retracting", "struck", "unsure", "supposing", "absurd", "citing", "asking", "affirming", "doubting"),
+))  # fmt: skip
+"""Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))
 """Meanings of answers in words, and what denies, doubts, turns, asserts or only fills up a sentence with one."""
 
 
 @cache
 def word_lists() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the shipped lists by language and kind; kinds are `KINDS`, and those of `ANSWERS` as `answers.same`.
+    """Return the shipped lists by language and kind.
+
+    Kinds are `KINDS`, those of `ANSWERS` as `answers.same`, and the roles of `CLAIMS` as `claims.wrong`.
 
     Errors:
         DataFileError: naming all faults of a file.
@@ -55,14 +62,17 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise DataFileError(file, (f"is no TOML: {fault}",)) from fault
-    answers = table.pop("answers", {})
-    if not isinstance(answers, dict):
-        raise DataFileError(file, ("answers: is no table",))
+    named = {"answers": table.pop("answers", {}), "claims": table.pop("claims", {})}
+    for name, lists in named.items():
+        if not isinstance(lists, dict):
+            raise DataFileError(file, (f"{name}: is no table",))
     faults = [f"{key}: is no list of words; the lists are {', '.join(sorted(KINDS))}" for key in table.keys() - KINDS]
     faults += [f"{key}: is missing" for key in KINDS - table.keys()]
-    faults += [f"answers, {key}: is no meaning" for key in answers.keys() - ANSWERS]
-    for key in (*(KINDS & table.keys()), *(answers.keys() & ANSWERS)):
-        words = table[key] if key in table else answers[key]
+    faults += [f"answers, {key}: is no meaning" for key in named["answers"].keys() - ANSWERS]
+    faults += [f"claims, {key}: is no role" for key in named["claims"].keys() - CLAIMS]
+    read = {key: table[key] for key in KINDS & table.keys()}
+    read |= {f"{name}.{key}": words for name, lists in named.items() for key, words in lists.items()}
+    for key, words in read.items():
         is_list = isinstance(words, list) and all(isinstance(each, str) and each.strip() == each for each in words)
         if not is_list or "" in words:
             faults.append(f"{key}: {words!r} is no list of texts without blanks around them")
@@ -70,7 +80,7 @@ def read_word_list(text: str, *, file: str) -> dict[str, tuple[str, ...]]:
             faults.append(f"{key}: a text stands twice")
     if faults:
         raise DataFileError(file, tuple(sorted(faults)))
-    return {key: tuple(table[key]) for key in KINDS} | {f"answers.{key}": tuple(each) for key, each in answers.items()}
+    return {key: tuple(words) for key, words in read.items()}
 
 
 def all_words(kind: str, *, without: str = "") -> frozenset[str]:

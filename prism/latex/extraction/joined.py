@@ -150,7 +150,9 @@ def _sign_between(text: str, first: Block, second: Block) -> str:
     A display that begins with an operator goes on with the display right before it.
     """
     if first.kind == second.kind == "display":
-        is_next = not text[first.outer_end : second.outer_start].strip() and RELATED.search(text, first.start, first.end)
+        is_next = not text[first.outer_end : second.outer_start].strip() and RELATED.search(
+            text, first.start, first.end
+        )
         return "alone" if is_next and _GOES_ON.match(text, second.start, second.end) else ""
     if first.kind != "inline" or second.kind != "inline" or not 0 <= second.outer_start - first.outer_end <= _REACH:
         return ""

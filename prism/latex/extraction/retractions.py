@@ -1,11 +1,9 @@
 r"""Formulas that a solution states without asserting: denied, asked, contrary to fact, or taken back (semantics C.6).
 
-They are found between the formulas, once those are known: "it is not true that A" takes A away, "the false vacuum has
-A" does not. The lists are short on purpose: a denial that nobody meant costs honest credit.
+They are found between the formulas, once those are known. What the clauses around a formula say of it, in any language,
+is read by `denials`; here stands what English and layout add.
 
 - Denials (`_DENIAL`), by which formulas they deny: those behind, the next one, or those before.
-- Questions that may be answered by yes or no: "Is $v = gt$?" claims nothing, unless "yes" stands behind it. "What is v
-  at $t = 2$ s?" states its formulas, and so does what is stated before the question: "With $a = 1$, is $b = 2$?".
 - Contrary to fact: "if the answer were A, ...", "were it true that A", "this would give A, but ...". Suppositions as
   solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A": many state their
   results so.
@@ -36,6 +34,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from prism.latex.extraction.blocks import Block
+from prism.latex.extraction.denials import denied_starts
 from prism.latex.prose import (
     FORMULA,
     HEDGES,
@@ -110,7 +109,8 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
 def denied_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
     denials = chain(_spans_of_matches(masked, _DENIAL, _TURN), _spans_instead(masked))
-    return blocks_in(masked.starts, chain(denials, _question_spans(masked.shown), _spans_taken_back(masked)))
+    denials = chain(denials, ((start, start + 1) for start in denied_starts(masked.lowered, masked.starts)))
+    return blocks_in(masked.starts, chain(denials, _spans_taken_back(masked)))
 
 
 _INSTEAD_WORDS = tuple(word.lower() for word in sorted(all_words("instead")))
@@ -274,37 +274,6 @@ def _clause_start(shown: str, end: int) -> int:
     low = sentence_start(shown, end)
     turns = (mark.end() for mark in _BEFORE_TURN.finditer(shown, low, end))
     return max((turn for turn in turns if FORMULA in shown[turn:end]), default=low)
-
-
-# Questions --------------------------------------------------------------------------------------------------------
-
-_ASKED = re.compile(r"\?(?=[\s*_)\"'”»]|$)")
-_ASKS = re.compile(  # a verb where a clause begins
-    r"(?:^[\s#>*_(\"“]*|[,:;.]\s{1,3}|\b(?:so|then|but|and|or|now|thus|hence)\s)\s{0,3}(?:is|are|was|were|does|do|did|can|could|would"
-    r"|should|will|must|might|may|has|have|isn't|aren't|wasn't|doesn't|don't|didn't|can't|couldn't|wouldn't)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OPEN_QUESTION = re.compile(r"\b(?:what|which|who|where|when|why|how|whose|find)\b", re.IGNORECASE)
-_ENDS_IN_FORMULA = re.compile(rf"{FORMULA}[\s)*_]{{0,4}}$")
-_AFFIRMED = re.compile(
-    r"[\s*_)\"'”»-]{0,12}(?:yes|yeah|yep|indeed|correct|right|true|certainly|of course|exactly"
-    r"|it (?:is|does|has|can))\b",
-    re.IGNORECASE,
-)
-
-
-def _question_spans(shown: str) -> Iterator[Span]:
-    """Yield the spans of yes-or-no questions with a formula, from their verb on, unless "yes" or the like follows."""
-    for mark in _ASKED.finditer(shown):
-        end = mark.start()
-        start = sentence_start(shown, end)
-        sentence = shown[start:end]
-        if FORMULA not in sentence or _AFFIRMED.match(shown, mark.end()):
-            continue
-        if asks := _ASKS.search(sentence):
-            yield start + asks.end(), end
-        elif _ENDS_IN_FORMULA.search(sentence) and not _OPEN_QUESTION.search(sentence):
-            yield start, end
 
 
 # Layout -----------------------------------------------------------------------------------------------------------
@@ -719,11 +688,6 @@ def denies(note: str) -> bool:
     return _DENIES.search(note) is not None
 
 
-_LAST = re.compile(  # a sentence of its own right behind a formula, or in its footnote
-    rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:\\footnote\{{)?(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
-    rf"(?: {_NOUN})?(?:{SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
-    re.IGNORECASE,
-)
 _OPEN = HEDGES | NEGATIONS | word_set("none nothing why assumed assumption doubt doubts doubtful claim claims")
 
 
@@ -759,9 +723,6 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             if is_here and FORMULA not in shown[mark.end() : reach]:
                 reach = _end_of_text_below(layout, mark.end())
             yield mark.end(), reach
-    for mark in _LAST.finditer(shown):
-        if not shown.startswith("?", sentence_end(shown, mark.end())):
-            yield _formula_ending(shown, mark.start())
 
 
 def is_not_asserted(shown: str, mark: re.Match[str]) -> bool:

@@ -49,7 +49,7 @@ def with_functions(a: Formula, b: Formula, context: Context) -> Called | None:
     if any(letters & symbols_of(f) for f in called):
         return None
     arguments = [Counter(name for name, _ in _calls(f)) for f in called]
-    return Called(*called, known, all(any(each[name] > 1 for each in arguments) for name in letters))
+    return Called(called[0], called[1], known, all(any(each[name] > 1 for each in arguments) for name in letters))
 
 
 def _possible_functions(f: Formula, context: Context) -> frozenset[str]:

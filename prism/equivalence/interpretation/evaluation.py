@@ -10,9 +10,9 @@ from functools import cache
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, replace_index, symbols, walk
+from prism.algebra.expr import Expr, canonical, symbols, walk
 from prism.algebra.macaulay import is_step
-from prism.algebra.symbols import symbol_of
+from prism.algebra.symbols import replace_index, symbol_of
 from prism.budget import STEP, charge
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.cases import cases_value

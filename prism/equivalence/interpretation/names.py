@@ -16,7 +16,6 @@ from prism.algebra.expr import (
     is_infinite,
     nodes_with,
     ops_of,
-    replace_index,
     substitute,
     symbol,
     symbols,
@@ -25,7 +24,7 @@ from prism.algebra.expr import (
     with_args,
     with_members,
 )
-from prism.algebra.symbols import HAT, VECTOR, labels_of, symbol_of
+from prism.algebra.symbols import HAT, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
 

@@ -23,6 +23,7 @@ from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, 
 from prism.inputs import require_text, value_faults
 from prism.latex import parse as parse_latex
 from prism.latex.macros import Macro, expand, expanded_values, read_macros
+from prism.latex.parsing.marks import marks_of
 from prism.physics.constants import Reading, constant_table
 from prism.physics.implications import false_part, turns_into_another, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
@@ -237,8 +238,9 @@ def with_defined_names(context: Context, formulas: Iterable[Formula], known: Col
     changes = {symbol_of(name).change.strip() for name in known}
     new = CHANGES.intersection(f.members[0].name for f in defining if f.members[0].op == "sym") - changes
     rates = {
-        name: f.members[0].args[0] for f in defining if r"\dot" in f.latex and (name := _dotted_name(f.members[0]))
-    }
+        name: letter for f in defining
+        if (name := _dotted_name(f.members[0])) and (letter := f.members[0].args[0]).name in marks_of(f.latex).dotted
+    }  # fmt: skip
     if rates:
         meant = {symbol_of(name).unprimed for name in known}
         nodes = {node for f in formulas for member in f.members for node in _outside_rates(member)}

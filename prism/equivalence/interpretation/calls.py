@@ -6,22 +6,20 @@ shows a function g, and g stands before brackets only. `t''` is no second deriva
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import permutations
 
 from prism.algebra.expr import Expr, Formula, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.symbols import symbol_of
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.kinks import DELTAS
-from prism.equivalence.interpretation.names import NAMED, OPENING, is_before_brackets, may_be_called, order_of
+from prism.equivalence.interpretation.names import NAMED, may_be_called, order_of
 from prism.equivalence.interpretation.values import Unvalued
+from prism.latex.parsing.marks import marks_of
 
 _UNKNOWN = symbol("?")
 _QUARTER = Expr("div", (Expr("const", name="pi"), number(2)))
-_MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
 
@@ -73,7 +71,7 @@ def with_calls(f: Formula, other: Formula) -> Formula:
     for member in f.members:
         for node in walk(member):
             for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
-                if left.op == "sym" and (_is_argument(right, bound) or is_before_brackets(left.name, f.latex)):
+                if left.op == "sym" and (_is_argument(right, bound) or left.name in marks_of(f.latex).called):
                     before[left.name] += 1
     names = {name for name, count in before.items() if name in shown - own and count == written[name]}
     if not names:
@@ -107,9 +105,8 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
 
 def refuse_inverse_functions(f: Formula) -> None:
     """Raise Unvalued for a formula with `f^{-1}(x)`, which is the inverse function of f as often as its reciprocal."""
-    for name in called_letters(f):
-        if re.search(re.escape(name) + r"\s*\^\s*\{\s*-\s*1\s*\}" + OPENING, f.latex):
-            raise Unvalued("an inverse function or a reciprocal")
+    if (called := called_letters(f)) and not called.isdisjoint(marks_of(f.latex).inverted):
+        raise Unvalued("an inverse function or a reciprocal")
 
 
 def _called(node: Expr, names: set[str]) -> Expr:
@@ -140,8 +137,8 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
     names = {name for name, variables in own.items() if "," in variables} & called_letters(f)
     if not names:
         return f
-    texts = [each.latex for each in formulas]
-    orders = {name: _order_of(name, own[name] - {","}, texts) for name in names}
+    written = frozenset().union(*(marks_of(each.latex).arguments for each in formulas))
+    orders = {name: _order_of(name, own[name] - {","}, written) for name in names}
 
     def ordered(node: Expr) -> Expr:
         """Return a node with the arguments of its calls in order."""
@@ -153,15 +150,13 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
     return with_members(f, tuple(map(ordered, f.members)))
 
 
-def _order_of(name: str, variables: set[str], texts: list[str]) -> tuple[int, ...]:
+def _order_of(name: str, variables: set[str], written: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[int, ...]:
     """Return which argument of a call each variable is, the variables in alphabetical order."""
-    if len(variables) <= _MOST_VARIABLES:
-        for written in permutations(sorted(variables)):
-            inside = r"\s*,\s*".join(map(re.escape, written))
-            pattern = re.compile(re.escape(name) + OPENING + inside + r"\s*(?:\\right|\\[bB]igg?r?)?\s*\)")
-            if any(map(pattern.search, texts)):
-                return tuple(written.index(variable) for variable in sorted(variables))
-    raise Unvalued("a function of several variables in no order")
+    ordered = sorted(variables)
+    order = min((each for letter, each in written if letter == name and sorted(each) == ordered), default=None)
+    if order is None:
+        raise Unvalued("a function of several variables in no order")
+    return tuple(map(order.index, ordered))
 
 
 def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:

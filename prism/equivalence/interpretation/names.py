@@ -2,7 +2,6 @@ r"""Names of functions and letters of indices: what can be told of a formula wit
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from fractions import Fraction
@@ -27,6 +26,7 @@ from prism.algebra.expr import (
 from prism.algebra.symbols import HAT, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
+from prism.latex.parsing.marks import marks_of
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
@@ -61,10 +61,8 @@ _ORDERS = frozenset((r"\ell", r"\nu", r"\alpha", r"\mu"))  # beside the letters 
 _IDENTITIES = frozenset(("P_1", "P_{1}", "T_1", "T_{1}"))
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
-OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
 _OPEN_SUMS = frozenset(("add", "sub"))
 _OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "ln", "div"))
-_MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
 _TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
@@ -582,7 +580,7 @@ def may_be_called(f: Formula) -> frozenset[str]:
     for node in (node for member in f.members for node in walk(member)):
         if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
             found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
-    return frozenset(name for name in found if is_before_brackets(name, f.latex))
+    return marks_of(f.latex).called.intersection(found) if found else frozenset()
 
 
 def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
@@ -593,13 +591,6 @@ def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[st
             inside = symbols(right)
             if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
                 yield left.name
-
-
-def is_before_brackets(name: str, text: str) -> bool:
-    r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
-    text = _MEAN.sub("", text)
-    letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
-    return len(re.findall(letter, text)) == len(re.findall(letter + OPENING, text)) > 0
 
 
 def may_be_steps_below(integral: Expr) -> frozenset[str]:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from prism.algebra.expr import Expr, Formula, symbols, walk, with_args, with_members
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
-from prism.equivalence.interpretation.names import NAMED, is_before_brackets, special_factors
+from prism.equivalence.interpretation.names import NAMED, special_factors
 from prism.equivalence.interpretation.ranges import upper_limit, with_ranges
 from prism.equivalence.interpretation.signature import signature_of
+from prism.latex.parsing.marks import marks_of
 from prism.physics.context import Context
 
 _PI = Expr("const", name="pi")
@@ -84,7 +85,8 @@ def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
 
 def _with_calls_as_written(f: Formula, calls: set[tuple[str, Expr]]) -> Formula:
     """Return a formula with the calls of the other one where its own text has a bracket: `v T` is a product."""
-    shown = {(name, arg) for name, arg in calls if is_before_brackets(name, f.latex)}
+    called = marks_of(f.latex).called
+    shown = {(name, arg) for name, arg in calls if name in called}
     return _each(f, lambda node: _with_calls(node, shown)) if shown else f
 
 

@@ -1,4 +1,4 @@
-"""The terms of a sum, for modules below the expressions too."""
+"""The terms of a sum and the numbers that are written, for modules below the expressions too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from prism.algebra.expr import Expr
 
 
@@ -16,3 +18,14 @@ def terms_of(node: Expr) -> Iterator[Expr]:
             yield from terms_of(arg)
     else:
         yield node
+
+
+def number_of(node: Expr) -> Fraction | None:
+    """Return the number that is written, with its sign, 2 or -2; None for anything else."""
+    return node.value if node.op != "neg" else None if (value := node.args[0].value) is None else -value
+
+
+def whole_number(node: Expr) -> int | None:
+    """Return the whole number that is written, with its sign; None for anything else."""
+    value = number_of(node)
+    return None if value is None or value.denominator != 1 else int(value)

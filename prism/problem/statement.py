@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
+from prism.algebra.terms import whole_number
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
@@ -393,18 +394,10 @@ def _factors(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
     elif node.op == "div":
         yield from _factors(node.args[0], power)
         yield from _factors(node.args[1], -power)
-    elif node.op == "pow" and (exponent := _integer_value(node.args[1])) is not None:
+    elif node.op == "pow" and (exponent := whole_number(node.args[1])) is not None:
         yield from _factors(node.args[0], power * exponent)
     else:
         yield node, power
-
-
-def _integer_value(node: Expr) -> int | None:
-    """Return the integer that an expression writes, as 2 or -2; None if it is no integer."""
-    if node.op == "neg":
-        inner = _integer_value(node.args[0])
-        return None if inner is None else -inner
-    return int(node.value) if node.op == "num" and node.value is not None and node.value.denominator == 1 else None
 
 
 # Units in the words after a number ------------------------------------------------------------------------------

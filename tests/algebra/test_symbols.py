@@ -12,7 +12,7 @@ from prism.algebra.expr import walk
 from prism.algebra.symbols import Symbol, spelled, symbol_of
 
 FOLDERS = ("algebra", "engine", "equivalence")
-PATTERNS, PREFIX_TESTS = 19, 42
+PATTERNS, PREFIX_TESTS = 0, 40
 """What is left of patterns and of tests of prefixes and suffixes in these folders; both may only shrink."""
 _PATTERN = re.compile(r"\bre\.(?:compile|search|match|fullmatch|sub|findall|split)\(")
 _PREFIX_TEST = re.compile(r"\.(?:startswith|endswith|partition|rpartition|removeprefix|removesuffix|strip|[lr]strip)\(")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     has_folds,
     have_indices,
+    inequality_of,
     is_harmonic_of_letters,
     is_jacobian,
     is_lone_differential,
@@ -62,11 +62,7 @@ _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi"
 _OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
 _OF_QUANTA = frozenset((r"\hbar", r"\omega", "m", "a", "b", "c", "p", "x", "q", "J", "L", "S", r"\sigma", "N", "I",
                         r"\uparrow", r"\downarrow"))  # fmt: skip
-_STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
-_INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
-_SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
 _SPINS = symbol(r"\vec{\sigma}")
-_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -396,9 +392,9 @@ def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:
 def _letters_of_regions(nodes: Iterable[Expr]) -> Iterator[str]:
     r"""Yield the letters of inequalities that are written below integrals, as `r \le R`."""
     for node in nodes:
-        parts = _INEQUALITY.split(node.args[2].name) if node.op == "integral" and len(node.args) == 3 else ()
-        if len(parts) > 1:
-            yield from _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts))))
+        said = inequality_of(node.args[2]) if node.op == "integral" and len(node.args) == 3 else None
+        if said is not None:
+            yield from map(base_letter, symbols(*said.members))
 
 
 def _is_bold(node: Expr) -> bool:

@@ -24,8 +24,10 @@ from prism.algebra.expr import (
     with_members,
 )
 from prism.algebra.symbols import HAT, VECTOR, labels_of, replace_index, symbol_of
-from prism.algebra.terms import terms_of
+from prism.algebra.terms import number_of, terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
+from prism.errors import LatexSyntaxError
+from prism.latex import parse
 from prism.latex.parsing.marks import marks_of
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
@@ -233,10 +235,7 @@ def _flat(node: Expr) -> list[Expr]:
 
 def exponent_of(power: Expr) -> Fraction | None:
     """Return the exponent of a power if it is a number that is written out."""
-    exponent = power.args[1]
-    if exponent.op == "neg" and exponent.args[0].value is not None:
-        return -exponent.args[0].value
-    return exponent.value
+    return number_of(power.args[1])
 
 
 def order_of(name: str) -> tuple[str, str] | None:
@@ -591,6 +590,20 @@ def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[st
             inside = symbols(right)
             if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
                 yield left.name
+
+
+def said_by(text: Expr) -> Formula | None:
+    r"""Return what the text in the name of a symbol says, as `i < j` below a sum; None for words."""
+    try:
+        return parse(text.name) if text.op == "sym" else None
+    except LatexSyntaxError:
+        return None
+
+
+def inequality_of(region: Expr) -> Formula | None:
+    r"""Return the inequality that is written as a region below an integral, `r \le R`; None for another region."""
+    said = said_by(region)
+    return said if said is not None and said.relations in (("<",), ("<=",)) else None
 
 
 def may_be_steps_below(integral: Expr) -> frozenset[str]:

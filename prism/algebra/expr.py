@@ -9,7 +9,7 @@ expression type (its automatic rewriting changes what the student wrote before a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -398,6 +398,16 @@ def traits_of(f: Formula) -> Traits:
     return traits
 
 
+def rewritten(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
+    """Return a formula with each node of its members changed, inner ones first."""
+
+    def changed(node: Expr) -> Expr:
+        """Return a changed node."""
+        return change(with_args(node, tuple([changed(arg) for arg in node.args])))
+
+    return with_members(f, tuple(map(changed, f.members)))
+
+
 def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     """Replace subexpressions (keys of `replacement`) by others in one pass: the new ones are not searched again.
 
@@ -481,7 +491,7 @@ def _spell(node: Expr, *, above: int = 0) -> str:
     """
     if node.op in ("num", "sym", "unit"):
         text = f"[{node.name}]" if node.op == "unit" else node.name
-        compound = node.op == "num" and ("/" in text or text.startswith("-"))
+        compound = node.value is not None and ("/" in text or node.value < 0)
         return f"({text})" if compound and above else text
     if node.op in ("const", "infinity"):
         return node.name or node.op

@@ -14,7 +14,6 @@ from functools import lru_cache
 VECTOR = "vec"
 HAT = "hat"
 CHANGES = frozenset((r"\Delta", r"\delta"))  # with a letter behind it, the name of a change
-UNIT = "unit"  # of a base unit as a symbol, `\unit{kg}`
 ADJOINT = r"\dagger"  # superscripts
 STAR = "*"
 TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
@@ -32,9 +31,7 @@ _INDEXED = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")
 _PARTS = re.compile(r"\\[A-Za-z]+|[A-Za-z]+|\d+|.")
 _LABEL = re.compile(r"-?(?:\\[A-Za-z]+|[A-Za-z\d])(?: ?'+)?(?: ?(?:[+-]\d|/2))?|[^, ]")
 _INDICES = frozenset("ijklmnpqrst")
-_WORDS_OF_INDICES = frozenset(
-    ("min", "in", "lim", "kin", "lin", "mil", "nil", "tr", "st", "int", "rms", "net", "sp", "kr")
-)
+_WORDS_OF_INDICES = frozenset("min in lim kin lin mil nil tr st int rms net sp kr".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +84,11 @@ class Symbol:
     def is_accented(self) -> bool:
         """Return True for a letter with an arrow or a hat, or in bold type."""
         return self.is_vector or self.is_hat
+
+    @property
+    def is_unit(self) -> bool:
+        r"""Return True for a base unit as a symbol, `\unit{kg}`."""
+        return self.style == "unit"
 
     @property
     def is_light(self) -> bool:
@@ -193,6 +195,7 @@ def _replace_adjacent_index(part: str, index: str, value: str) -> str:
     return part.replace(index, value) if together else part
 
 
+@lru_cache(maxsize=_MAX_REMEMBERED)
 def letters_of_range(text: str) -> tuple[str, ...]:
     r"""Return the letters in what stands below a sum: i and j of `i < j` and `i \neq j`; one name is itself."""
     parts = _PARTS.findall(text)

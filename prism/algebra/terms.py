@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from prism.algebra.expr import Expr
 
 
@@ -18,6 +17,17 @@ def terms_of(node: Expr) -> Iterator[Expr]:
             yield from terms_of(arg)
     else:
         yield node
+
+
+def digits_of(literal: Expr) -> str:
+    """Return the digits of a number as it is written, from the first that is not 0, without its power of ten."""
+    return literal.name.partition("e")[0].replace(".", "").lstrip("-0")
+
+
+def last_place_of(literal: Expr) -> Fraction:
+    """Return what the last written digit of a number counts: 1/100 of `9.81`."""
+    digits, _, power = literal.name.partition("e")
+    return Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
 def number_of(node: Expr) -> Fraction | None:

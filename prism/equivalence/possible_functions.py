@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula, plain_parts, symbols_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.errors import LatexSyntaxError
 from prism.latex.parsing.calls import ANY_LETTER
 from prism.latex.parsing.parser import parse as parse_latex
@@ -62,7 +63,7 @@ def _possible_functions(f: Formula, context: Context) -> frozenset[str]:
     except LatexSyntaxError:
         return frozenset()
     names = {name for name, _ in _calls(read)} - {name for name, _ in _calls(f)}
-    return frozenset(name.removesuffix("^{-1}") for name in names)
+    return frozenset(read.body if read.sup == "-1" else read.name for read in map(symbol_of, names))
 
 
 def _read(f: Formula, context: Context, known: Context) -> Formula:

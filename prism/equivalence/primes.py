@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr, Formula, nodes_with, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.facts import UNNAMED
 from prism.equivalence.interpretation.constructs import base_letter
-from prism.latex.parsing.marks import marks_of
+from prism.latex.parsing.marks import written_marks
 
 _OF_POLYNOMIALS = frozenset(("sym", "num", "mul", "add", "sub", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
@@ -42,7 +42,7 @@ def may_be_by(variable: Expr, subject: str, formulas: tuple[Formula, ...]) -> bo
         named = {by for derived, by in _derivatives(f) if derived == symbol(subject) and by != UNNAMED}
         if named:
             shown |= _letters_beside(f, subject)
-            if variable in named and subject in marks_of(f.latex).dotted:
+            if variable in named and subject in written_marks(f.latex).dotted:
                 return False
         if shown and variable.name not in shown:
             return False

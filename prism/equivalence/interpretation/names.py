@@ -3,11 +3,11 @@ r"""Names of functions and letters of indices: what can be told of a formula wit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 
+from prism.algebra.columns import has_vectors
 from prism.algebra.expr import (
     Expr,
     Formula,
@@ -15,20 +15,17 @@ from prism.algebra.expr import (
     is_infinite,
     nodes_with,
     ops_of,
+    rewritten,
     substitute,
     symbol,
     symbols,
     traits_of,
     walk,
-    with_args,
-    with_members,
 )
-from prism.algebra.symbols import HAT, VECTOR, labels_of, replace_index, symbol_of
+from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import number_of, terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
-from prism.errors import LatexSyntaxError
-from prism.latex import parse
-from prism.latex.parsing.marks import marks_of
+from prism.latex.parsing.marks import said_by, written_marks
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
@@ -67,7 +64,6 @@ _OPEN_SUMS = frozenset(("add", "sub"))
 _OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "ln", "div"))
 _OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
-_TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
 
 
 def _is_bold_capital(node: Expr) -> bool:
@@ -92,7 +88,7 @@ def bold_neighbours(node: Expr) -> frozenset[str]:
 def is_turned(node: Expr) -> bool:
     r"""Return True for a bold letter that is transposed, or something bold in brackets that is: `\vec v^T`."""
     if node.op == "sym":
-        return symbol_of(node.name).is_vector and symbol_of(node.name).sup in _TURNED
+        return symbol_of(node.name).is_vector and symbol_of(node.name).sup in TURNED
     is_power = node.op == "pow" and node.args[1] == symbol("T")
     is_opaque = node.op == "opaque" and node.name in ("T", "^T", "^{T}", r"\top")
     return (is_power or is_opaque) and has_vectors(node.args[0])
@@ -113,7 +109,7 @@ def capitals_among_columns(nodes: Sequence[Expr]) -> frozenset[str]:
         elif node.op == "mul":
             sides = [_is_side(arg) for arg in node.args]
             for k, arg in enumerate(node.args):
-                is_inverse = arg.op == "pow" and exponent_of(arg) == -1
+                is_inverse = arg.op == "pow" and number_of(arg.args[1]) == -1
                 base = arg.args[0] if is_inverse else arg
                 before, behind = (sides[k - 1] if k else ""), (sides[k + 1] if k + 1 < len(sides) else "")
                 if _is_capital(base) and ((before, behind) == ("row", "column") or (is_inverse and before + behind)):
@@ -233,11 +229,6 @@ def _flat(node: Expr) -> list[Expr]:
     return [part for arg in node.args for part in (_flat(arg) if arg.op == "mul" else [arg])]
 
 
-def exponent_of(power: Expr) -> Fraction | None:
-    """Return the exponent of a power if it is a number that is written out."""
-    return number_of(power.args[1])
-
-
 def order_of(name: str) -> tuple[str, str] | None:
     """Split the name of a special function with an order into letter and order, as `J_0`; None for another name."""
     read = symbol_of(name)
@@ -333,6 +324,23 @@ def is_coordinate(name: str) -> bool:
     return symbol_of(name).head == "x" and bool(symbol_of(name).sub)
 
 
+def joined(product: Expr, join: Callable[[Expr, Expr], Expr | None]) -> Expr:
+    """Return a product in which neighbours are one factor where `join` makes one of them; any other node as it is."""
+    if product.op != "mul":
+        return product
+    factors = list(product.args[:1])
+    for factor in product.args[1:]:
+        made = join(factors[-1], factor)
+        factors[len(factors) - (made is not None) :] = [factor if made is None else made]
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def with_called(product: Expr, names: Set[str]) -> Expr:
+    """Return a product in which the letters `names` are called with the factor behind them; any other node as it is."""
+    calls = {symbol(name) for name in names}
+    return joined(product, lambda left, right: Expr("apply", (right,), left.name) if left in calls else None)
+
+
 def renamed(node: Expr, letter: str, value: Expr) -> Expr:
     """Return an expression with a letter replaced by another or by a number, in subscripts too."""
     spelled = value.name if value.op == "sym" else str(value)
@@ -379,15 +387,14 @@ def with_raised_indices(f: Formula) -> Formula:
         raised &= below | set(map(covariant_index, nodes))
     if not raised:
         return f
-    return with_members(f, tuple(_raised(member, frozenset(raised)) for member in f.members))
+    return rewritten(f, lambda node: _raised(node, raised))
 
 
-def _raised(node: Expr, letters: frozenset[str]) -> Expr:
-    """Return an expression with exponents as indices."""
-    args = tuple(_raised(arg, letters) for arg in node.args)
-    if node.op == "pow" and args[0].op == "sym" and args[1].name in letters and "^" not in args[0].name:
-        return symbol(f"{args[0].name}^{{{args[1].name}}}")
-    return with_args(node, args)
+def _raised(node: Expr, letters: Set[str]) -> Expr:
+    """Return a power as a letter with an index, if the exponent is one."""
+    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].name in letters and "^" not in node.args[0].name:
+        return symbol(f"{node.args[0].name}^{{{node.args[1].name}}}")
+    return node
 
 
 def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
@@ -490,11 +497,6 @@ def index_range(letter: str) -> range:
     return range(4) if is_greek(letter) else range(1, 4)
 
 
-def has_vectors(node: Expr) -> bool:
-    """Return True if an expression has a letter with an arrow or in bold type."""
-    return any(symbol_of(name).is_vector for name in symbols(node))
-
-
 def has_choice(f: Formula) -> bool:
     """Return True if a formula, or a part of it, has cases, a step, a modulus or an extreme."""
     if f.parts:
@@ -579,7 +581,7 @@ def may_be_called(f: Formula) -> frozenset[str]:
     for node in (node for member in f.members for node in walk(member)):
         if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
             found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
-    return marks_of(f.latex).called.intersection(found) if found else frozenset()
+    return written_marks(f.latex).called.intersection(found) if found else frozenset()
 
 
 def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
@@ -590,14 +592,6 @@ def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[st
             inside = symbols(right)
             if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
                 yield left.name
-
-
-def said_by(text: Expr) -> Formula | None:
-    r"""Return what the text in the name of a symbol says, as `i < j` below a sum; None for words."""
-    try:
-        return parse(text.name) if text.op == "sym" else None
-    except LatexSyntaxError:
-        return None
 
 
 def inequality_of(region: Expr) -> Formula | None:

@@ -16,9 +16,9 @@ from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, is_infinite
 from prism.algebra.expr import symbols as letters_in
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import whole_number
-from prism.equivalence.interpretation.names import said_by
 from prism.equivalence.interpretation.values import Unvalued
 from prism.latex.parsing.brackets import OTHERWISE, PARITIES
+from prism.latex.parsing.marks import said_by
 
 ELEMENT = "#element"
 """The name of an element of a set that is written without a letter, as an interval."""
@@ -131,9 +131,7 @@ def read_case(condition: Expr) -> Predicate | None:
         raise Unvalued("a condition")
     if condition.name == OTHERWISE:
         return None
-    if "text" in condition.name or len(condition.name) > _LONGEST:
-        raise Unvalued("a condition in words")
-    said = said_by(condition)
+    said = said_by(condition) if "text" not in condition.name and len(condition.name) <= _LONGEST else None
     if said is None:
         raise Unvalued("a condition in words")
     if said.kind == "expression":

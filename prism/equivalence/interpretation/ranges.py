@@ -10,16 +10,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, formula, number, substitute, symbol, symbols, walk, with_args
+from prism.algebra.expr import Expr, Formula, formula, number, substitute, symbol, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import whole_number
-from prism.equivalence.interpretation.names import (
-    harmonic_indices,
-    is_harmonic_of_letters,
-    letters_of,
-    renamed,
-    said_by,
-)
+from prism.equivalence.interpretation.names import harmonic_indices, is_harmonic_of_letters, letters_of, renamed
+from prism.latex.parsing.marks import said_by
 
 _SUMS = ("sum", "product")
 _ZERO, _ONE, _INFINITY = number(0), number(1), Expr("infinity")
@@ -38,15 +33,13 @@ def upper_limit(formulas: Iterable[Formula]) -> Expr | None:
     return found.pop() if len(found) == 1 else None
 
 
-def with_ranges(node: Expr, upper: Expr | None) -> Expr:
-    """Return an expression in which each sum and product has an index and limits.
+def with_range(node: Expr, upper: Expr | None) -> Expr:
+    """Return a sum or product with an index and limits; any other node as it is.
 
     Args:
-        node: an expression.
+        node: of an expression.
         upper: of sums without limits; see `upper_limit`.
     """
-    args = tuple(with_ranges(arg, upper) for arg in node.args)
-    node = with_args(node, args)
     if node.op not in _SUMS or len(node.args) < 2:
         return node
     body, index, *limits = node.args
@@ -63,9 +56,8 @@ def with_ranges(node: Expr, upper: Expr | None) -> Expr:
 
 def _degree_of_harmonics(body: Expr) -> Expr | None:
     """Return l if an expression has spherical harmonics of this degree and of order m; None without one."""
-    found = {name for name in symbols(body) if is_harmonic_of_letters(name)}
-    found |= {part.name for part in walk(body) if part.op == "apply" and is_harmonic_of_letters(part.name)}
-    indices = {harmonic_indices(name) for name in found}
+    names = symbols(body) | {part.name for part in walk(body) if part.op == "apply"}
+    indices = {harmonic_indices(name) for name in names if is_harmonic_of_letters(name)}
     degrees = {each[0] for each in indices if each is not None}
     return symbol(degrees.pop()) if len(degrees) == 1 else None
 
@@ -118,13 +110,15 @@ def _written(op: str, body: Expr, said: Formula, high: Expr | None, upper: Expr 
     letters, start, value = _letters(sides[0]), whole_number(sides[-1]), sides[-1]
     first, ends = whole_number(sides[0]), (*parts[0].relations[:1], *parts[-1].relations[-1:])
     if ends == ("<=", "<=") and first is not None and len(sides) < 5 and value.op == "sym" and high is None:
-        inner = formula(said.members[1:-1], said.relations[1:-1]) if said.members else None
-        index = _indices(inner or formula((Expr("list", tuple(sides[1:-1])),), ()))
+        inner = said.members[1:-1] or (Expr("list", tuple(sides[1:-1])),)
+        index = _indices(formula(inner, said.relations[1:-1]))
         return None if index is None else Expr(op, (body, index, number(first), value))
     if said.parts:
         return _with_condition(op, body, said.parts, high or upper)
     if letters and start is not None and said.relations == ("=",) and high is not None:
-        return _several(op, body, letters, number(start), high)
+        for letter in letters:
+            body = _with_limits(op, body, symbol(letter), number(start), high)
+        return body
     if len(letters) == 1 and said.relations in (("=",), ("in",)) and value.op in ("list", "set"):
         return _listed(op, body, sides[0], value.args, high)
     if len(letters) == 1 and start is not None and said.relations in ((">",), (">=",)) and high is None:
@@ -177,13 +171,6 @@ def _with_condition(op: str, body: Expr, parts: tuple[Formula, ...], high: Expr 
     return Expr(op, (body, index, number(start), high)) if index is not None and letters and is_about else None
 
 
-def _several(op: str, body: Expr, letters: list[str], low: Expr, high: Expr) -> Expr:
-    """Return a sum over several letters from the same to the same."""
-    for letter in letters:
-        body = _with_limits(op, body, symbol(letter), low, high)
-    return body
-
-
 def _listed(op: str, body: Expr, index: Expr, entries: tuple[Expr, ...], high: Expr | None) -> Expr | None:
     """Return a sum over listed values, or over those that begin an endless list."""
     is_endless = entries[-1].op == "dots"
@@ -199,7 +186,7 @@ def _listed(op: str, body: Expr, index: Expr, entries: tuple[Expr, ...], high: E
 
 def _stepped(op: str, body: Expr, index: Expr, start: int, step: int) -> Expr | None:
     """Return the infinite sum over values with a step; None if the index is a subscript."""
-    if _is_subscript(body, index.name) or step < 1:
+    if index.op != "sym" or _is_subscript(body, index.name) or step < 1:
         return None
     place = Expr("add", (number(start), Expr("mul", (number(Fraction(step)), index))))
     return Expr(op, (substitute(body, {index: place}), index, _ZERO, _INFINITY))

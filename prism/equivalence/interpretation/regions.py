@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from prism.algebra.columns import has_vectors
 from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_args, with_members
 from prism.algebra.symbols import VECTOR, symbol_of
-from prism.equivalence.interpretation.names import has_vectors, inequality_of
+from prism.equivalence.interpretation.names import inequality_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _ZERO, _ONE, _TWO, _FOUR = (Expr("num", name=str(k), value=Fraction(k)) for k in (0, 1, 2, 4))
@@ -65,12 +66,9 @@ def _over_space(node: Expr) -> Expr:
     name = place.unstyled
     if variable.op != "sym" or place.style not in ("", VECTOR) or not symbol_of(name).is_light or place.sup:
         raise Unvalued("an integral over space")
-    radius = _INFINITY
-    if len(node.args) == 3:
-        ball = _radius_of_ball(node.args[2], name)
-        if ball is None:
-            raise Unvalued("an integral over this region")
-        radius = ball
+    radius = _INFINITY if len(node.args) < 3 else _radius_of_ball(node.args[2], name)
+    if radius is None:
+        raise Unvalued("an integral over this region")
     length, vector = symbol(name), symbol(name.replace(place.base, rf"\vec{{{place.base}}}", 1))
     integrand = substitute(integrand, {Expr("abs", (vector,)): length, Expr("dot", (vector, vector)): _squared(length)})
     if vector.name in symbols(integrand):

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from prism import budget
+from prism.algebra.expr import Expr, Formula
+from prism.errors import LatexSyntaxError
 from prism.latex.parsing.names import rewrite_flat_tokens
+from prism.latex.parsing.parser import CACHE_SIZE, parse
 from prism.latex.parsing.tokens import MAX_LENGTH, Fault, Token, tokenize
 from prism.latex.parsing.tree import nest_tokens
 
-_MARKS_KEPT = 4096  # texts
 _CHARACTER = 500  # operations for each character, as to parse it
-_UNNAMED = "?"  # the variable of primes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,11 @@ class WrittenMarks:
     arguments: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
 
 
-@budget.remembered(_MARKS_KEPT)
-def marks_of(latex: str) -> WrittenMarks:
+@budget.remembered(CACHE_SIZE)
+def written_marks(latex: str) -> WrittenMarks:
     r"""Return how the LaTeX of a formula has its letters; nothing of a text that is not read.
 
-    >>> marks = marks_of(r"g\left(t, s\right) + \dot x + f^{-1}(x)")
+    >>> marks = written_marks(r"g\left(t, s\right) + \dot x + f^{-1}(x)")
     >>> sorted(marks.called), sorted(marks.dotted), sorted(marks.inverted), sorted(marks.arguments)
     (['g'], ['x'], ['f'], [('g', ('t', 's'))])
     """
@@ -52,7 +53,8 @@ def marks_of(latex: str) -> WrittenMarks:
         return WrittenMarks()
     before = [(one, two) for one, two in pairs if one.type == "SYM" and (two.type, two.text) == ("PAREN", "(")]
     plain = [(one.text, two.args[0]) for one, two in before if one.sup is None]
-    dots = (two for _, two in pairs if two.type == "DERIVATIVE" and two.args[1][0].text != _UNNAMED)
+    rates = (two for _, two in pairs if two.type == "DERIVATIVE")
+    dots = (two for two in rates if [(part.text, part.pos) for part in two.args[1]] == [("t", two.pos)])
     called = Counter(name for name, _ in plain)
     written = Counter(two.text for one, two in pairs if two.type == "SYM" and (one.text != "d" or two.gap))  # no `df`
     return WrittenMarks(
@@ -64,6 +66,14 @@ def marks_of(latex: str) -> WrittenMarks:
             if all(part.type in ("SYM", "COMMA") for part in inside)
         ),
     )  # fmt: skip
+
+
+def said_by(text: Expr) -> Formula | None:
+    r"""Return what the text in the name of a symbol says, as `i < j` below a sum; None for words."""
+    try:
+        return parse(text.name) if text.op == "sym" else None
+    except LatexSyntaxError:
+        return None
 
 
 def _neighbours(items: list[Token]) -> Iterator[tuple[Token, Token]]:

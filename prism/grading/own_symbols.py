@@ -442,8 +442,7 @@ def may_denote(fresh: Expr, name: str) -> bool:
 def _indices_agree(fresh: Expr, name: str) -> bool:
     """Return True if one symbol's index begins with the other's, as `P_{external}` and `P_e`, or both have none."""
     a, b = _index_labels(fresh.name), _index_labels(name)
-    shorter = min(len(a), len(b))
-    return a[:shorter] == b[:shorter] if shorter else a == b
+    return bool(a) == bool(b) and all(one == other for one, other in zip(a, b, strict=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prism.algebra.expr import symbol, symbols
+from prism.algebra.expr import symbol
 from prism.latex import parse
-from prism.latex.parsing.brackets import OTHERWISE, PARITIES
-from prism.latex.parsing.marks import WrittenMarks, said_by, written_marks
+from prism.latex.parsing.marks import WrittenMarks, said_by, worded_condition, written_marks
 
 
 @pytest.mark.parametrize(
@@ -17,6 +16,8 @@ from prism.latex.parsing.marks import WrittenMarks, said_by, written_marks
         ("f(x) + f", set()),
         ("f^2(x) + f(x)", set()),
         (r"\frac{df}{dx} = f(x)", {"f"}),
+        ("W = mg(h - x) + 2g(0)", {"g"}),
+        ("W = mg(h - x)", set()),
         (r"\langle f\rangle + f(x)", {"f"}),
         (r"g_{0}'\big(t\big) + g_0 t", {"g'_0"}),
     ],
@@ -47,21 +48,23 @@ def test_a_text_that_is_not_read_has_no_marks() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [(r"i<j", "i < j"), (r"r\le R", "r <= R"), (r"j=1\\j\ne i", "j = 1 and j != i"), (OTHERWISE, "None")],
+    [(r"i<j", "i < j"), (r"r\le R", "r <= R"), (r"j=1\\j\ne i", "j = 1 and j != i"), (r"\text {otherwise}", "None")],
 )
 def test_the_text_in_a_name_is_read_as_a_formula(text: str, said: str) -> None:
     assert str(said_by(symbol(text))) == said
 
 
 @pytest.mark.parametrize(
-    ("condition", "name"),
+    ("condition", "said"),
     [
-        (r"\text{otherwise}.", OTHERWISE),
-        (r"\mathrm{else}", OTHERWISE),
-        (r"\text{for even } n", PARITIES["even"]),
-        (r"\text{if } n \text{ is odd},", PARITIES["odd"]),
+        (r"\text{otherwise}.", "otherwise"),
+        (r"\mathrm{else}", "otherwise"),
+        (r"\text{for even } n", "relation[in](n, even)"),
+        (r"\text{if } \ell \text{ is odd},", r"relation[in](\ell, odd)"),
+        ("n > 2", "relation[>](n, 2)"),
+        (r"\text{if } n = 2, 4", r"\text {if}n=2,4"),
     ],
 )
-def test_the_words_of_a_case_have_one_spelling(condition: str, name: str) -> None:
-    f = parse(rf"f = \begin{{cases}} 1 & n > 2 \\ 0 & {condition} \end{{cases}}")
-    assert name in symbols(*f.members)
+def test_a_case_in_words_is_read(condition: str, said: str) -> None:
+    f = parse(rf"f = \begin{{cases}} 1 & x > 0 \\ 0 & {condition} \end{{cases}}")
+    assert str(worded_condition(f.members[1].args[1].args[1])) == said

@@ -120,7 +120,7 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
 
     def ordered(node: Expr) -> Expr:
         """Return a call with its arguments in order."""
-        is_call = node.op == "apply" and len(node.args) == len(orders.get(node.name, ()))
+        is_call = node.op == "apply" and node.name in orders and len(node.args) == len(orders[node.name])
         return with_args(node, tuple(node.args[k] for k in orders[node.name])) if is_call else node
 
     return rewritten(f, ordered)

@@ -17,8 +17,7 @@ from prism.algebra.expr import symbols as letters_in
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import whole_number
 from prism.equivalence.interpretation.values import Unvalued
-from prism.latex.parsing.brackets import OTHERWISE, PARITIES
-from prism.latex.parsing.marks import said_by
+from prism.latex.parsing.marks import OTHERWISE, said_by, worded_condition
 
 ELEMENT = "#element"
 """The name of an element of a set that is written without a letter, as an interval."""
@@ -125,11 +124,12 @@ def read_case(condition: Expr) -> Predicate | None:
     Errors:
         Unvalued: other words.
     """
+    condition = worded_condition(condition)
     if condition.op == "relation":
         return _read_condition(condition)
     if condition.op != "sym":
         raise Unvalued("a condition")
-    if condition.name == OTHERWISE:
+    if condition == OTHERWISE:
         return None
     said = said_by(condition) if "text" not in condition.name and len(condition.name) <= _LONGEST else None
     if said is None:
@@ -162,8 +162,8 @@ def _belongs(subject: Expr, where: Expr) -> Predicate:
         raise Unvalued("a set of numbers as a number")
     if where.op == "sym" and where.name in _NUMBERS and subject.op == "sym":
         return Whole(subject.name, _NUMBERS[where.name])
-    if where.op == "sym" and where.name in PARITIES.values() and subject.op == "sym":
-        return Whole(subject.name, int(where.name == PARITIES["odd"]) - 2 * _FAR_DOWN, 2)
+    if where.op == "sym" and where.name in ("odd", "even") and subject.op == "sym":
+        return Whole(subject.name, int(where.name == "odd") - 2 * _FAR_DOWN, 2)
     if where.op == "sym" and where.name in _REALS:
         return all_of()
     if where.op in ("union", "intersection"):

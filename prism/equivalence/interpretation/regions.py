@@ -148,11 +148,7 @@ def _is_wave(exponent: Expr, product: Expr) -> bool:
 
 
 def _radius_of_ball(region: Expr, name: str) -> Expr | None:
-    """Return the radius of the ball that is a region of integration over a place; None for another region.
-
-    Args:
-        name: of the place, without its arrow.
-    """
+    """Return the radius of the ball that is a region of the place `name`, without arrow; None for another region."""
     said = inequality_of(region)
     if said is None:
         return None

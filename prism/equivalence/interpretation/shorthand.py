@@ -73,6 +73,6 @@ def _special_calls(one: Formula, other: Formula) -> set[tuple[str, Expr]]:
 
 def _with_calls_as_written(f: Formula, calls: set[tuple[str, Expr]]) -> Formula:
     """Return a formula with the calls of the other one where its own text has a bracket: `v T` is a product."""
-    called = written_marks(f.latex).called
-    shown = {(symbol(name), arg): Expr("apply", (arg,), name) for name, arg in calls if name in called}
+    written = written_marks(f.latex).called
+    shown = {(symbol(name), arg): Expr("apply", (arg,), name) for name, arg in calls if name in written}
     return rewritten(f, lambda node: joined(node, lambda left, right: shown.get((left, right)))) if shown else f

@@ -20,7 +20,7 @@ from prism.latex.parsing.leaves import (
     read_scripts,
     skip_closing_brace,
 )
-from prism.latex.parsing.names import ONLY_IN_NAMES, TEXT_MODE, spell_name, split_name
+from prism.latex.parsing.names import ONLY_IN_NAMES, spell_name, split_name
 from prism.latex.parsing.tokens import (
     MAX_DEPTH,
     OPERATORS,
@@ -45,11 +45,6 @@ _BAR_STOPS = frozenset(("REL", "IMPLIES", "ROW"))  # no pair of bars encloses th
 _CHARGE = re.compile(r"[A-Z](?:_\{?\d\}?)?\^\{\d?[-+]\}$")
 _ROUNDING = {r"\lfloor": "floor", r"\lceil": "ceiling"}
 _LABEL_TOKENS = frozenset(("COMMA", "REL", "mark", "COLON", "ROW", "IMPLIES", "OR", "unknown"))
-OTHERWISE = r"\text {otherwise}"
-PARITIES = {word: rf"\text {{{word}}}" for word in ("odd", "even")}
-_REMAINING = frozenset(("otherwise", "elsewhere", "else"))
-_PARITY = re.compile(r"(?:if|for|when)?(?P<before>odd|even)?(?P<letter>[a-zA-Z]|\\ell)(?:is)?(?P<after>odd|even)?")
-_SILENT = TEXT_MODE | {r"\mathrm", "{", "}", ",", "."}
 _CASES = frozenset(("cases", "dcases", "rcases"))
 _DETERMINANTS = frozenset(("vmatrix", "Vmatrix"))
 _TABLES = frozenset(("tabular", "table", "longtable", "tabularx", "tikzpicture", "circuitikz", "figure", "picture"))
@@ -479,19 +474,7 @@ def _read_cell(cursor: Cursor) -> list[Token]:
     odd = has_type(body, "COMMA", "IMPLIES", "ROMAN", "OR", "COLON", "OVER") or (
         bool(body) and (body[0].type == "REL" or body[-1].type in OPERATORS)
     )
-    return _worded_condition(cell) if odd else body
-
-
-def _worded_condition(cell: list[Token]) -> list[Token]:
-    r"""Return a cell in words: `otherwise` in one spelling, `n \text{ is odd}` as `n \in odd`, others as they are."""
-    said = "".join(token.text for token in cell if token.text not in _SILENT)
-    if said in _REMAINING:
-        return [Token("SYM", OTHERWISE, cell[0].pos)]
-    parity = _PARITY.fullmatch(said)
-    if parity is None or not (parity["before"] or parity["after"]):
-        return [Token("SYM", _join_token_texts(cell), cell[0].pos)]
-    texts = ("SYM", parity["letter"]), ("REL", r"\in"), ("SYM", PARITIES[parity["before"] or parity["after"]])
-    return [Token(kind, text, cell[0].pos) for kind, text in texts]
+    return [Token("SYM", _join_token_texts(cell), cell[0].pos)] if odd else body
 
 
 def _cell_end_index(tokens: list[Token], index: int) -> int:

@@ -5,19 +5,22 @@ Nothing above `latex/` looks at the text of a formula again.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from prism import budget
-from prism.algebra.expr import Expr, Formula
+from prism.algebra.expr import Expr, Formula, symbol
 from prism.errors import LatexSyntaxError
-from prism.latex.parsing.names import rewrite_flat_tokens
+from prism.latex.parsing.names import TEXT_MODE, rewrite_flat_tokens
 from prism.latex.parsing.parser import CACHE_SIZE, parse
 from prism.latex.parsing.tokens import MAX_LENGTH, Fault, Token, tokenize
 from prism.latex.parsing.tree import nest_tokens
 
+OTHERWISE = symbol("otherwise")
+_PARITY = re.compile(r"(?:if|for|when)?(?P<before>odd|even)?(?P<letter>[a-zA-Z]|\\ell)(?:is)?(?P<after>odd|even)?")
+_SILENT = TEXT_MODE | {r"\mathrm", "{", "}", ",", "."}
 _CHARACTER = 500  # operations for each character, as to parse it
 
 
@@ -48,22 +51,27 @@ def written_marks(latex: str) -> WrittenMarks:
     """
     budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
     try:
-        pairs = list(_neighbours(nest_tokens(rewrite_flat_tokens(tokenize(latex), latex, frozenset()))))
+        places = list(_places(nest_tokens(rewrite_flat_tokens(tokenize(latex), latex, frozenset()))))
     except Fault:
         return WrittenMarks()
-    before = [(one, two) for one, two in pairs if one.type == "SYM" and (two.type, two.text) == ("PAREN", "(")]
-    plain = [(one.text, two.args[0]) for one, two in before if one.sup is None]
-    rates = (two for _, two in pairs if two.type == "DERIVATIVE")
-    dots = (two for two in rates if [(part.text, part.pos) for part in two.args[1]] == [("t", two.pos)])
-    called = Counter(name for name, _ in plain)
-    written = Counter(two.text for one, two in pairs if two.type == "SYM" and (one.text != "d" or two.gap))  # no `df`
+    letters = [
+        (item, behind) for before, item, behind in places
+        if item.type == "SYM" and (item.gap or item.text[0] == "\\" or not before.text.isalpha())
+    ]  # fmt: skip
+    heads = [(item, behind.args[0]) for item, behind in letters if (behind.type, behind.text) == ("PAREN", "(")]
+    called = Counter(item.text for item, _ in heads if item.sup is None)
+    written = Counter(item.text for item, _ in letters)
+    dotted = (
+        item.args[0] for _, item, _ in places
+        if item.type == "DERIVATIVE" and [(each.text, each.pos) for each in item.args[1]] == [("t", item.pos)]
+    )  # fmt: skip
     return WrittenMarks(
         frozenset(name for name, count in called.items() if count == written[name]),
-        frozenset(one.text for one, _ in before if one.sup and [part.text for part in one.sup] == ["-", "1"]),
-        frozenset(part.text for two in dots for part in two.args[0]),
+        frozenset(item.text for item, _ in heads if [each.text for each in item.sup or ()] == ["-", "1"]),
+        frozenset(part.text for body in dotted for part in body),
         frozenset(
-            (name, tuple(part.text for part in inside if part.type == "SYM")) for name, inside in plain
-            if all(part.type in ("SYM", "COMMA") for part in inside)
+            (item.text, tuple(part.text for part in inside if part.type == "SYM")) for item, inside in heads
+            if item.sup is None and all(part.type in ("SYM", "COMMA") for part in inside)
         ),
     )  # fmt: skip
 
@@ -76,9 +84,21 @@ def said_by(text: Expr) -> Formula | None:
         return None
 
 
-def _neighbours(items: list[Token]) -> Iterator[tuple[Token, Token]]:
-    """Yield each item, nested ones too, behind the one before it; what stands in angle brackets is left out."""
-    yield from pairwise([Token("", "", 0), *items])
+def worded_condition(condition: Expr) -> Expr:
+    r"""Return a case in words as `OTHERWISE` or as `n \in odd`; any other condition as it is."""
+    tokens = tokenize(condition.name) if condition.op == "sym" else ()
+    said = "".join(token.text for token in tokens if token.text not in _SILENT)
+    if said in ("otherwise", "elsewhere", "else"):
+        return OTHERWISE
+    parity = _PARITY.fullmatch(said)
+    word = parity and (parity["before"] or parity["after"])
+    return Expr("relation", (symbol(parity["letter"]), symbol(word)), "in") if parity and word else condition
+
+
+def _places(items: list[Token]) -> Iterator[tuple[Token, Token, Token]]:
+    """Yield each item, nested ones too, between its neighbours; what stands in angle brackets is left out."""
+    none = Token("", "", 0)
+    yield from zip((none, *items), items, (*items[1:], none), strict=False)
     for item in items:
         for inner in (*item.args, item.sup or []) if item.type != "BRACKET" else ():
-            yield from _neighbours(inner)
+            yield from _places(inner)

@@ -56,7 +56,7 @@ def written_marks(latex: str) -> WrittenMarks:
         return WrittenMarks()
     letters = [
         (item, behind) for before, item, behind in places
-        if item.type == "SYM" and (item.gap or item.text[0] == "\\" or not before.text.isalpha())
+        if item.type == "SYM" and (item.gap or item.text[:1] == "\\" or not before.text.isalpha())
     ]  # fmt: skip
     heads = [(item, behind.args[0]) for item, behind in letters if (behind.type, behind.text) == ("PAREN", "(")]
     called = Counter(item.text for item, _ in heads if item.sup is None)

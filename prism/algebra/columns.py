@@ -17,7 +17,7 @@ def with_columns(members: tuple[Expr, ...]) -> tuple[Expr, ...]:
     if not coefficients or not any(map(is_column, members)):
         return members
     beside = [member for member in members if "binomial" in ops_of(member)]
-    if any("sum" in ops_of(member) or _has_vector(member) for member in beside):
+    if any("sum" in ops_of(member) or has_vectors(member) for member in beside):
         return members
     columns = {node: as_column(node) for node in coefficients}
     return tuple(substitute(member, columns) for member in members)
@@ -34,10 +34,10 @@ def is_column(member: Expr) -> bool:
         return True
     if member.op == "sym" and symbol_of(member.name).head in LETTERS_OF_STATES:
         return True
-    return "dot" not in ops_of(member) and _has_vector(member)
+    return "dot" not in ops_of(member) and has_vectors(member)
 
 
-def _has_vector(member: Expr) -> bool:
+def has_vectors(member: Expr) -> bool:
     """Return True for an expression with a letter that has an arrow or is in bold type."""
     return any(symbol_of(name).is_vector for name in symbols(member))
 

@@ -9,8 +9,7 @@ expression type (its automatic rewriting changes what the student wrote before a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any
 from prism import budget
 from prism.algebra.macaulay import is_step
 from prism.algebra.operators import OPS
+from prism.algebra.symbols import letters_of_range, replace_index
 
 RELATIONS = {
     "=": r"=", "approx": r"\approx", "equiv": r"\equiv", "sim": r"\sim", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge",
@@ -406,6 +406,16 @@ def traits_of(f: Formula) -> Traits:
     return traits
 
 
+def rewritten(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
+    """Return a formula with each node of its members changed, inner ones first."""
+
+    def changed(node: Expr) -> Expr:
+        """Return a changed node."""
+        return change(with_args(node, tuple([changed(arg) for arg in node.args])))
+
+    return with_members(f, tuple(map(changed, f.members)))
+
+
 def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     """Replace subexpressions (keys of `replacement`) by others in one pass: the new ones are not searched again.
 
@@ -455,51 +465,9 @@ def with_members(f: Formula, members: tuple[Expr, ...]) -> Formula:
     return f if members == f.members else Formula(f.kind, members, f.relations, f.latex, f.parts, f.depends)
 
 
-_SUBSCRIPT = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")
-_PARTS_OF_SUBSCRIPT = re.compile(r"\\[A-Za-z]+|[A-Za-z]+|\d+|.")
-_INDICES = frozenset("ijklmnpqrst")
-_WORDS_OF_INDICES = frozenset(
-    ("min", "in", "lim", "kin", "lin", "mil", "nil", "tr", "st", "int", "rms", "net", "sp", "kr")
-)
-
-
-def replace_index(name: str, index: str, value: str) -> str:
-    """Replace an index letter in the subscript of a symbol's name by a value; a name without this index is kept.
-
-    >>> [replace_index(name, "i", "2") for name in ("m_i", "r_{ij}", "x_{i+1}", "v_{min}")]
-    ['m_2', 'r_{2j}', 'x_3', 'v_{min}']
-    """
-    if "_" not in name:
-        return name
-
-    def replaced(subscript: re.Match[str]) -> str:
-        """Return one matched subscript with the index replaced, in braces if it is longer than a character."""
-        parts = _PARTS_OF_SUBSCRIPT.findall(subscript[1] or subscript[2])
-        new = [value if part == index else _replace_adjacent_index(part, index, value) for part in parts]
-        if new == parts:
-            return subscript[0]
-        text = "".join(new)
-        if value.isdigit() and len(parts) == 3 and parts[0] == index and parts[1] in "+-" and parts[2].isdigit():
-            text = str(int(value) + int(parts[1] + parts[2]))
-        return text if len(text) == 1 else f"{{{text}}}"
-
-    return _SUBSCRIPT.sub(replaced, name)
-
-
-def _replace_adjacent_index(part: str, index: str, value: str) -> str:
-    """Replace an index among adjacent letters of a subscript, as `i` in `ij`; words such as `min` stay as they are."""
-    together = len(part) <= 3 and _INDICES.issuperset(part) and part not in _WORDS_OF_INDICES
-    return part.replace(index, value) if together else part
-
-
 def index_letters(bound: Expr) -> tuple[str, ...]:
     r"""Return the letters in a sum's index expression `i`, `i,j`, `i < j` or `i \neq j`; empty if it is no symbol."""
-    if bound.op != "sym":
-        return ()
-    whole = _PARTS_OF_SUBSCRIPT.findall(bound.name)
-    if len(whole) == 1:
-        return (bound.name,)
-    letters = tuple(dict.fromkeys(part for part in whole if len(part) == 1 and part.isalpha()))
+    letters = letters_of_range(bound.name) if bound.op == "sym" else ()
     return letters if len(letters) <= _MAX_INDEX_LETTERS else ()
 
 
@@ -531,7 +499,7 @@ def _spell(node: Expr, *, above: int = 0) -> str:
     """
     if node.op in ("num", "sym", "unit"):
         text = f"[{node.name}]" if node.op == "unit" else node.name
-        compound = node.op == "num" and ("/" in text or text.startswith("-"))
+        compound = node.value is not None and ("/" in text or node.value < 0)
         return f"({text})" if compound and above else text
     if node.op in ("const", "infinity"):
         return node.name or node.op

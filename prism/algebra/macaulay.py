@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import terms_of
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _COORDINATES = frozenset(("x", "y", "z", "s", "r", "t"))
 
 def is_mean(node: Expr) -> bool:
     r"""Return True for one expression in angle brackets, `\langle x\rangle`."""
-    return node.op == "bracket" and node.name.startswith("mean") and len(node.args) == 1
+    return node.op == "bracket" and symbol_of(node.name).base == "mean" and len(node.args) == 1
 
 
 def may_be_macaulay(node: Expr) -> bool:

@@ -34,6 +34,7 @@ from prism.algebra.expr import (
 )
 from prism.algebra.macaulay import is_mean
 from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
+from prism.algebra.terms import whole_number
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
@@ -257,7 +258,7 @@ def _expanded_factors(node: Expr) -> list[Expr]:
             waiting += [(part.args[1], -power), (part.args[0], power)]
         elif (
             part.op == "pow"
-            and (times := _integer_exponent(part.args[1])) is not None
+            and (times := whole_number(part.args[1])) is not None
             and 1 <= times <= _MAX_POWER
             and len(factors) + len(waiting) < _MAX_FACTORS
         ):
@@ -281,12 +282,6 @@ def _factors_as_written(product: Expr) -> list[Expr]:
         else:
             factors.append(node)
     return factors
-
-
-def _integer_exponent(exponent: Expr) -> int | None:
-    """Return the value of an exponent that is an integer literal; None for anything else."""
-    value = exponent.value
-    return int(value) if value is not None and value.denominator == 1 else None
 
 
 def _is_number_name(name: str) -> bool:
@@ -375,8 +370,7 @@ def _inverted_or_adjoint(node: Expr) -> Expr | None:
     """Return what a factor is the inverse, adjoint or transpose of: A of `A^{-1}` and `A^T`; None for other factors."""
     if node.op == "pow":
         inner, exponent = node.args
-        written = exponent.args[0] if exponent.op == "neg" else exponent
-        if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
+        if whole_number(exponent) == -1:
             return inner
         return inner if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper() else None
     read = symbol_of(node.name)
@@ -627,7 +621,7 @@ def _split_commuting_factor(action: _Action, factor: Expr, notation: _OperatorNo
         inverses = tuple(Expr("div", (_ONE, part)) for part in below)
         if factor.args[0] != _ONE or len(below) > 1:
             return _split_commuting(action, (factor.args[0], *inverses), notation)
-    times = _integer_exponent(factor.args[1]) if factor.op == "pow" else None
+    times = whole_number(factor.args[1]) if factor.op == "pow" else None
     if times is not None and 2 <= times <= _MAX_POWER:
         return _split_commuting(action, (factor.args[0],) * times, notation)
     return [((), (factor,))]

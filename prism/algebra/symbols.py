@@ -14,7 +14,6 @@ from functools import lru_cache
 VECTOR = "vec"
 HAT = "hat"
 CHANGES = frozenset((r"\Delta", r"\delta"))  # with a letter behind it, the name of a change
-UNIT = "unit"  # of a base unit as a symbol, `\unit{kg}`
 ADJOINT = r"\dagger"  # superscripts
 STAR = "*"
 TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
@@ -28,7 +27,11 @@ _NAME = re.compile(
     rf"(?:\\(?P<style>[A-Za-z]+)\{{(?P<inner>{_GROUP})\}}|(?P<letter>\\?[A-Za-z]+|(?=\^)))(?P<primes>'*)"
     rf"(?P<scripts>(?:{_SCRIPT.pattern})*)(?P<call>\(.*\))?"
 )
+_INDEXED = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")
+_PARTS = re.compile(r"\\[A-Za-z]+|[A-Za-z]+|\d+|.")
 _LABEL = re.compile(r"-?(?:\\[A-Za-z]+|[A-Za-z\d])(?: ?'+)?(?: ?(?:[+-]\d|/2))?|[^, ]")
+_INDICES = frozenset("ijklmnpqrst")
+_WORDS_OF_INDICES = frozenset("min in lim kin lin mil nil tr st int rms net sp kr".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,11 @@ class Symbol:
     def is_accented(self) -> bool:
         """Return True for a letter with an arrow or a hat, or in bold type."""
         return self.is_vector or self.is_hat
+
+    @property
+    def is_unit(self) -> bool:
+        r"""Return True for a base unit as a symbol, `\unit{kg}`."""
+        return self.style == "unit"
 
     @property
     def is_light(self) -> bool:
@@ -156,3 +164,41 @@ def relabelled(name: str, labels: Mapping[str, str]) -> str:
     """Return a name with other labels in its scripts."""
     head = symbol_of(name).head
     return head + _LABEL.sub(lambda label: labels.get(label[0], label[0]), name[len(head) :])
+
+
+def replace_index(name: str, index: str, value: str) -> str:
+    """Replace an index letter in the subscript of a symbol's name by a value; a name without this index is kept.
+
+    >>> [replace_index(name, "i", "2") for name in ("m_i", "r_{ij}", "x_{i+1}", "v_{min}")]
+    ['m_2', 'r_{2j}', 'x_3', 'v_{min}']
+    """
+    if "_" not in name:
+        return name
+
+    def replaced(subscript: re.Match[str]) -> str:
+        """Return one matched subscript with the index replaced, in braces if it is longer than a character."""
+        parts = _PARTS.findall(subscript[1] or subscript[2])
+        new = [value if part == index else _replace_adjacent_index(part, index, value) for part in parts]
+        if new == parts:
+            return subscript[0]
+        text = "".join(new)
+        if value.isdigit() and len(parts) == 3 and parts[0] == index and parts[1] in "+-" and parts[2].isdigit():
+            text = str(int(value) + int(parts[1] + parts[2]))
+        return text if len(text) == 1 else f"{{{text}}}"
+
+    return _INDEXED.sub(replaced, name)
+
+
+def _replace_adjacent_index(part: str, index: str, value: str) -> str:
+    """Replace an index among adjacent letters of a subscript, as `i` in `ij`; words such as `min` stay as they are."""
+    together = len(part) <= 3 and _INDICES.issuperset(part) and part not in _WORDS_OF_INDICES
+    return part.replace(index, value) if together else part
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def letters_of_range(text: str) -> tuple[str, ...]:
+    r"""Return the letters in what stands below a sum: i and j of `i < j` and `i \neq j`; one name is itself."""
+    parts = _PARTS.findall(text)
+    if len(parts) == 1:
+        return (text,)
+    return tuple(dict.fromkeys(part for part in parts if len(part) == 1 and part.isalpha()))

@@ -23,8 +23,9 @@ from types import MappingProxyType
 from typing import Any
 
 from prism import budget
-from prism.algebra.expr import Expr, Formula, plain_parts, replace_index, symbols, walk
+from prism.algebra.expr import Expr, Formula, plain_parts, symbols, walk
 from prism.algebra.noncommutative import operator_names, shows_operators
+from prism.algebra.symbols import replace_index
 from prism.bridges.symbol_names import latex_of, symbol_of
 from prism.errors import ConversionError, PrismError, needs_extra
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, symbol, symbols_of
+from prism.algebra.symbols import symbol_of
 from prism.budget import DIAGNOSIS, OTHER_LETTERS, share
 from prism.diagnosis.consequences import are_equivalent
 from prism.equivalence.facts import subject_of
@@ -77,7 +78,7 @@ def find_other_letter(f: Formula, task: MatchTask) -> OtherLetter | None:
 def _renamings(f: Formula, task: MatchTask) -> Iterator[tuple[ReferenceNode, str, str]]:
     """Yield (node, symbol of the formula, symbol that the node is solved for) for each renaming to be tried."""
     own = sorted(symbols_of(f))
-    unknown = [name for name in own if name not in task.known and not name.startswith(r"\unit{")]
+    unknown = [name for name in own if name not in task.known and not symbol_of(name).is_unit]
     for node in task.references:
         subject = subject_of(node.formulas[0])
         if subject is None or subject.name in own:

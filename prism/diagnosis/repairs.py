@@ -24,9 +24,9 @@ from itertools import combinations, islice
 import numpy as np
 
 from prism.algebra.expr import Expr, Formula, number, substitute, substituted, symbol, symbols, symbols_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import STEP, charge, charge_steps
 from prism.diagnosis.required_values import (
-    UNIT_PREFIX,
     Place,
     PointTable,
     agreeing_rows,
@@ -268,10 +268,10 @@ def _part_changes(
     beside, parts, few = distinct_parts(fixed_formula), distinct_parts(changed), first_points(table)
     index = _index_parts(beside[:MAX_BESIDE], parts[:MAX_BESIDE], table)
     names = tuple(
-        sorted(name for name in symbols_of(fixed_formula) | symbols_of(changed) if not name.startswith(UNIT_PREFIX))
+        sorted(name for name in symbols_of(fixed_formula) | symbols_of(changed) if not symbol_of(name).is_unit)
     )
     for place in places_of(changed, table, beside):
-        is_unit = place.node.op == "sym" and place.node.name.startswith(UNIT_PREFIX)
+        is_unit = place.node.op == "sym" and symbol_of(place.node.name).is_unit
         charge(_PLACE)
         if is_unit or agrees(place.value, place.required):
             continue
@@ -369,7 +369,7 @@ def _function_and_symbol_changes(
             if names[hit] != node.name:
                 yield _Replacement("symbol", symbol(names[hit]))
     else:
-        own = sorted(name for name in symbols(node) if not name.startswith(UNIT_PREFIX))
+        own = sorted(name for name in symbols(node) if not symbol_of(name).is_unit)
         for one, other in _agreeing_exchanges(
             changed, place, table, few, list(islice(combinations(own, 2), MAX_PAIRS))
         ):
@@ -448,8 +448,8 @@ def _symbol_changes_throughout(
     Args:
         table: points at which `fixed_formula` holds. in_claim: `changed` is the student's formula.
     """
-    own = sorted(name for name in symbols_of(changed) if not name.startswith(UNIT_PREFIX))
-    others = sorted(name for name in symbols_of(fixed_formula) if not name.startswith(UNIT_PREFIX))
+    own = sorted(name for name in symbols_of(changed) if not symbol_of(name).is_unit)
+    others = sorted(name for name in symbols_of(fixed_formula) if not symbol_of(name).is_unit)
     pairs = [(one, other, False) for one in own for other in others if one != other]
     pairs += [(one, other, True) for one, other in combinations(own, 2)]
     pairs = pairs[: 2 * MAX_PAIRS]

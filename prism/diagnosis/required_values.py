@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from prism.algebra.expr import Expr, Formula, canonical, is_infinite, substitute, symbol, symbols, walk
 from prism.algebra.operators import OPS
+from prism.algebra.symbols import symbol_of
 from prism.budget import STEP, charge, charge_steps, remembered
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_joint_tape
@@ -54,7 +55,6 @@ MAX_SEARCHES = 2  # symbols without an inverse that are solved for by search, wh
 MIN_POINTS = 4  # fewer show nothing
 CLOSE = 1e-7  # relative difference below which two values are equal
 MAX_PARTS = 240  # parts of a formula; in a longer one no slip can be located
-UNIT_PREFIX = r"\unit{"
 VALUE = symbol(r"\value")  # the left side of a bare expression, as in `equivalence`
 _USUAL = (0.4, 2.6)  # range of ordinary symbols and of constructs that are not evaluated
 _PERIODIC = ("sin", "cos", "tan")
@@ -333,7 +333,7 @@ def draw_table(f: Formula, other: Formula, context: Context, fixed: Mapping[str,
             return None
     declared = samplings_of((tapes[0], tapes[1]), context)
     drawn_as = {name: _in_usual_range(sampling) for name, sampling in declared.items()}
-    set_values = {name: fixed.get(name, 1.0) for name in declared if name in fixed or name.startswith(UNIT_PREFIX)}
+    set_values = {name: fixed.get(name, 1.0) for name in declared if name in fixed or symbol_of(name).is_unit}
     drawn_as |= {name: Sampling("", (value, value)) for name, value in set_values.items()}
     drawn_columns = {name: draw_values(name, how, context.digest, N_DRAW) for name, how in drawn_as.items()}
     start = PointTable(drawn_columns, N_DRAW, context.digest)

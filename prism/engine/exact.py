@@ -18,6 +18,7 @@ from typing import Any
 from prism import budget
 from prism.algebra.expr import Expr, canonical, number, walk
 from prism.algebra.macaulay import is_step
+from prism.algebra.terms import whole_number
 from prism.engine.lowering import Notation
 from prism.engine.store import stored
 
@@ -138,12 +139,9 @@ def _is_rational(node: Expr) -> bool:
 
 def _integer_exponent(power: Expr) -> int | None:
     """Return the exponent of the power node `x^n`, with its sign; None if n is no integer or above MAX_DEGREE."""
-    written = power.args[1]
-    value = written.args[0].value if written.op == "neg" else written.value
-    is_number = power.args[0].op == "num"
-    if value is None or value.denominator != 1 or value > (MAX_NUMBER_EXPONENT if is_number else MAX_DEGREE):
-        return None
-    return -int(value) if written.op == "neg" else int(value)
+    value = whole_number(power.args[1])
+    most = MAX_NUMBER_EXPONENT if power.args[0].op == "num" else MAX_DEGREE
+    return value if value is not None and abs(value) <= most else None
 
 
 def _collect_variables(node: Expr, ring: _Ring) -> None:

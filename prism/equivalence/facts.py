@@ -277,8 +277,8 @@ def _quantity_of(literal: Literal) -> Quantity | None:
     """Convert a number with its units to a quantity; None for a number like 2, of few figures and no unit."""
     if len(literal) > 1:
         return parse_quantity(Expr("mul", literal))
-    digits, _, power = literal[0].name.partition("e")
-    has_figures = bool(power) or ("." in digits and "/" not in digits) or len(digits) >= _MIN_DIGITS
+    name = literal[0].name
+    has_figures = "e" in name or ("." in name and "/" not in name) or len(name) >= _MIN_DIGITS
     return parse_quantity(literal[0]) if has_figures else None
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, nodes_with, symbols
-from prism.algebra.symbols import HAT, UNIT, VECTOR, symbol_of
+from prism.algebra.symbols import HAT, VECTOR, symbol_of
 from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
 from prism.engine.tape import TapeTooLarge
@@ -255,7 +255,7 @@ class Features:
         """Return why the dimensions in the formula cannot fit, in words; an empty string if they may fit."""
         known = self.known.given_dimensions
         if "unit" not in self.facts.ops and not (
-            known and any(each in known or symbol_of(each).style == UNIT for each in self.plain.names)
+            known and any(each in known or symbol_of(each).is_unit for each in self.plain.names)
         ):
             return ""
         return inconsistency(self.plain.formula, known)

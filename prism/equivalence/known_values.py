@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, symbols, walk
-from prism.algebra.symbols import UNIT, symbol_of
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
@@ -244,7 +244,7 @@ def symbol_value(name: str, context: Context, known: KnownValues) -> tuple[float
     The value 1 for a base unit, else from `known`, else the given one, else that of the constant of nature.
     """
     read = symbol_of(name)
-    if read.style == UNIT:
+    if read.is_unit:
         if read.base not in BASE_UNITS:
             return None
         return 1.0, tuple(Fraction(int(read.base == each)) for each in BASE_UNITS)

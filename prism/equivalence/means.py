@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from prism.algebra.expr import Expr, Formula, canonical, nodes_with, number, symbols, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, nodes_with, number, rewritten, symbols, with_args
 from prism.algebra.macaulay import is_mean, may_be_macaulay
 from prism.budget import charge_steps
 
@@ -60,15 +60,11 @@ def _outside_of_means(f: Formula) -> frozenset[str]:
 
 def _apart(f: Formula, numbers: Set[str]) -> Formula:
     """Return a formula with its means taken apart."""
-    return with_members(f, tuple(_rewritten(member, numbers) for member in f.members))
+    return rewritten(f, lambda node: _mean_apart(node, numbers))
 
 
-def _rewritten(node: Expr, numbers: Set[str]) -> Expr:
-    """Return an expression with the means in it taken apart."""
-    if not node.args:
-        return node
-    args = tuple(_rewritten(arg, numbers) for arg in node.args)
-    node = with_args(node, args)
+def _mean_apart(node: Expr, numbers: Set[str]) -> Expr:
+    """Return a mean taken apart; any other node as it is."""
     if not is_mean(node) or may_be_macaulay(node):
         return node
     try:

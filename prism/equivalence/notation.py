@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, ops_of, substitute, symbol, symbols, traits_of, with_args, with_members
+from prism.algebra.expr import Expr, Formula, ops_of, rewritten, substitute, symbol, symbols, traits_of, with_args
 from prism.algebra.symbols import STAR, symbol_of
 from prism.engine.lowering import PLAIN, Mismatch, Notation, conjugation_base, table_shape
 from prism.equivalence.facts import HAT, VECTOR, facts_of
@@ -166,25 +166,21 @@ def _with_calls(f: Formula, called: frozenset[str], depends: frozenset[tuple[str
     """
     own = {name for name, _ in f.depends}
     depends = f.depends.union(pair for pair in depends if pair[0] not in own)
-    members = tuple(_with_calls_in(member, called, depends) for member in f.members)
-    return with_members(f, members)
+    return rewritten(f, lambda node: _with_calls_in(node, called, depends))
 
 
 def _with_calls_in(node: Expr, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Expr:
-    """Replace letters in integrals by calls with the variable of integration: F by F(x).
+    """Replace letters in an integral by calls with its variable: F by F(x).
 
     Args:
         called: the letters to replace.
         depends: (letter, variable) pairs; only these are replaced.
     """
-    if not node.args:
+    if node.op != "integral" or len(node.args) < 2:
         return node
-    args = tuple(_with_calls_in(arg, called, depends) for arg in node.args)
-    if node.op == "integral" and len(args) > 1:
-        variable = args[1]
-        calls = {symbol(name): Expr("apply", (variable,), name) for name in called if (name, variable.name) in depends}
-        args = (substitute(args[0], calls), *args[1:]) if calls else args
-    return with_args(node, args)
+    inside, variable, *limits = node.args
+    calls = {symbol(name): Expr("apply", (variable,), name) for name in called if (name, variable.name) in depends}
+    return with_args(node, (substitute(inside, calls), variable, *limits)) if calls else node
 
 
 def without_vectors(notation: Notation) -> Notation:

@@ -6,7 +6,6 @@ a function of r, `xy'' + y' = 0` coefficients of x alone, `\dot u = ku''` a dot 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from prism.algebra.expr import Expr, Formula, nodes_with, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.facts import UNNAMED
 from prism.equivalence.interpretation.constructs import base_letter
+from prism.latex.parsing.marks import written_marks
 
 _OF_POLYNOMIALS = frozenset(("sym", "num", "mul", "add", "sub", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
@@ -42,7 +42,7 @@ def may_be_by(variable: Expr, subject: str, formulas: tuple[Formula, ...]) -> bo
         named = {by for derived, by in _derivatives(f) if derived == symbol(subject) and by != UNNAMED}
         if named:
             shown |= _letters_beside(f, subject)
-            if variable in named and _has_dot(f, subject):
+            if variable in named and subject in written_marks(f.latex).dotted:
                 return False
         if shown and variable.name not in shown:
             return False
@@ -70,11 +70,6 @@ def _has_primes(f: Formula, subject: str) -> bool:
     """Return True for a formula with primes of a letter."""
     has_two = (symbol(subject), UNNAMED) in _derivatives(f)
     return has_two or subject + "'" in symbols(*f.members)
-
-
-def _has_dot(f: Formula, subject: str) -> bool:
-    """Return True for a formula with dots above a letter."""
-    return re.search(r"\\d{0,3}dot\s*(?:\{\s*)?" + re.escape(subject) + r"(?![A-Za-z])", f.latex) is not None
 
 
 def _variables_of_functions(f: Formula, subject: str, *, is_rate: bool) -> set[str]:

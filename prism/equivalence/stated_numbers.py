@@ -12,6 +12,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
+from prism.algebra.terms import digits_of, last_place_of
 from prism.engine.zero_set import value_at
 from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
@@ -125,7 +126,7 @@ def stated_number(node: Expr) -> StatedNumber | None:
     literal = numeral.args[0] if negative else numeral
     if literal.op == "num" and literal.value is not None and "/" not in literal.name:
         figures, ulp = literal_precision(literal, has_unit=unit is not None and MONEY.isdisjoint(rates))
-        shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
+        shown = len(digits_of(literal))
         value = -literal.value if negative else literal.value
         return StatedNumber(value, unit, figures, ulp, rates, shown, is_whole=not ulp)
     exact = _closed_form_value(numeral)
@@ -240,16 +241,12 @@ def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
 
     An integer without unit is exact, for which the latter is 0.
     """
-    digits, _, power = literal.name.partition("e")
-    whole, _, decimals = digits.partition(".")
-    scale = Fraction(10) ** (int(power or 0) - len(decimals))
-    significant = (whole + decimals).lstrip("-0")
-    if "." in digits or power:
-        return max(len(significant), 1), scale
+    shown, place = len(digits_of(literal)), last_place_of(literal)
+    if "." in literal.name or "e" in literal.name:
+        return max(shown, 1), place
     if not has_unit:
-        return max(len(significant), MIN_INTEGER_FIGURES), Fraction(0)
-    missing = max(MIN_INTEGER_FIGURES - len(significant), 0)
-    return max(len(significant), MIN_INTEGER_FIGURES), scale / 10**missing
+        return max(shown, MIN_INTEGER_FIGURES), Fraction(0)
+    return max(shown, MIN_INTEGER_FIGURES), place / 10 ** max(MIN_INTEGER_FIGURES - shown, 0)
 
 
 def _closed_form_value(node: Expr) -> Fraction | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk, with_args
-from prism.algebra.symbols import UNIT, symbol_of
+from prism.algebra.symbols import symbol_of
 from prism.budget import remembered_property
 from prism.equivalence.context_facts import definitions_of, facts_of_context
 from prism.equivalence.facts import Literal, both_in_base_units, facts_of, literals_in, subject_of
@@ -58,7 +58,7 @@ def one_includes_other(one: frozenset[str], two: frozenset[str]) -> bool:
 
 def are_same_symbols(one: frozenset[str], two: frozenset[str]) -> bool:
     """Return True if two formulas have the same symbols, base units not counted."""
-    return one == two or all(symbol_of(name).style == UNIT for name in one ^ two)
+    return one == two or all(symbol_of(name).is_unit for name in one ^ two)
 
 
 # Definitions. ---------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def substitute_givens(attempt: Attempt, written: Formula, context: Context) -> I
     full = _with_values(attempt, exprs, is_unitless=False)
     readings = (*attempt.readings, *(f"given: {name} = {value.text}" for name, value in replaced.items()))
     names = full.names
-    left = {name for name in names[0] & names[1] if symbol_of(name).style != UNIT}
+    left = {name for name in names[0] & names[1] if not symbol_of(name).is_unit}
     subject = subject_of(full.reference)
     is_one_subject = subject is not None and subject == subject_of(full.claim) and not left <= values.keys()
     if not (len(left) > 1 or is_one_subject):
@@ -261,7 +261,7 @@ def substitute_givens(attempt: Attempt, written: Formula, context: Context) -> I
         two.isdisjoint(replaced)
         and _has_numbers_without_units(written)
         and all(abs(value.quantity.value) != 1 for value in replaced.values())
-        and any(symbol_of(name).style == UNIT for name in names[0] | names[1])
+        and any(symbol_of(name).is_unit for name in names[0] | names[1])
     ):
         unitless = _with_values(attempt, exprs, is_unitless=True)
         yield replace(unitless, readings=(*readings, "unit: numbers without units are read in SI units"))
@@ -273,7 +273,7 @@ def may_substitute_givens(one: frozenset[str], two: frozenset[str], context: Con
     Args:
         one, two: the symbols of the formulas; base units are not counted.
     """
-    apart = {name for name in one ^ two if symbol_of(name).style != UNIT}
+    apart = {name for name in one ^ two if not symbol_of(name).is_unit}
     return bool(apart) and apart <= context.givens.keys() and (apart <= one or apart <= two)
 
 
@@ -282,7 +282,7 @@ def _with_values(attempt: Attempt, values: Mapping[str, Expr], *, is_unitless: b
     replacement = {symbol(name): value for name, value in values.items()}
     a, b = substituted(attempt.reference, replacement), substituted(attempt.claim, replacement)
     if is_unitless:
-        units = (name for name in facts_of(a).names | facts_of(b).names if symbol_of(name).style == UNIT)
+        units = (name for name in facts_of(a).names | facts_of(b).names if symbol_of(name).is_unit)
         ones = {symbol(name): number(1) for name in units}
         a, b = substituted(a, ones), substituted(b, ones)
     return Attempt(a, b, attempt.readings, Stage.GIVENS, attempt, tuple(values), is_unitless)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from prism.algebra.symbols import UNIT, symbol_of
+from prism.algebra.symbols import symbol_of
 
 
 class Status(StrEnum):
@@ -150,7 +150,7 @@ class Witness:
     @property
     def has_only_quantities(self) -> bool:
         """True for a point of quantities alone; one that gives sizes to units too says nothing to a reader."""
-        return not any(symbol_of(name).style == UNIT for name, _ in self.point)
+        return not any(symbol_of(name).is_unit for name, _ in self.point)
 
     def __str__(self) -> str:
         """Describe the point in a sentence; empty if it is not one to tell."""

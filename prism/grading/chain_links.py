@@ -24,6 +24,7 @@ from types import ModuleType
 
 from prism.algebra.calculus import evaluate_operations
 from prism.algebra.expr import Expr, canonical, formal_ratio, formula, number, substitute, symbol, symbols, walk
+from prism.algebra.symbols import symbol_of
 from prism.budget import PAIR, remembered, share
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_tape
@@ -38,7 +39,6 @@ from prism.errors import PrismError
 from prism.grading.member_values import (
     MIN_POINTS,
     SAME_RATIO,
-    UNIT,
     VANISHED,
     Dimension,
     largest_term,
@@ -416,7 +416,7 @@ def _is_numeric(member: Expr) -> bool:
     """Return True if a member is a number, perhaps with units: no symbols but those bound by a sum or integral."""
     if any(node.op in _NO_NUMBER for node in walk(member)):
         return False
-    return all(name.startswith(UNIT) for name in tape_of(resolve_units(member)).names)
+    return all(symbol_of(name).is_unit for name in tape_of(resolve_units(member)).names)
 
 
 def _number_of(member: Expr, kernel: ModuleType) -> _Number | None:

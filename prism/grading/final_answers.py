@@ -456,7 +456,7 @@ def _may_name(own: Expr, asked: Expr, *, is_any: bool) -> bool:
     `n_0` may mean `n(0)` and the other way round, `E'(60^\circ)` may mean `E'`; `n_1` and `n(1)` never mean `n(0)`.
     """
     value, name = (asked, own) if asked.op == "apply" else (own, asked)
-    if value.op == "apply" and value.args[0].value is not None and value.name == (name.name.partition("_")[0]):
+    if value.op == "apply" and value.args[0].value is not None and value.name == symbol_of(name.name).head:
         index = index_in_family(name.name, value.name) if name.op == "sym" else ""
         return index == value.args[0].name if asked.op == "apply" or index else True
     if own.name.count("'") != asked.name.count("'"):

@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk
+from prism.algebra.symbols import symbol_of
+from prism.algebra.terms import last_place_of
 from prism.budget import remembered
 from prism.engine.kernels import floats, ints, source, spend
 from prism.engine.lowering import Notation, build_tape
@@ -20,7 +22,7 @@ from prism.engine.tape import Tape
 from prism.engine.zero_set import draws, scratch_arrays
 from prism.equivalence.pairs import samplings_of
 from prism.physics.context import Context
-from prism.physics.quantities import MAX_TEN_POWER, resolve_units
+from prism.physics.quantities import resolve_units
 from prism.physics.tables import unit_table
 
 SAME_RATIO = 1e-6  # relative: how far a constant ratio may vary from point to point
@@ -33,7 +35,6 @@ _SPREADS_KEPT = 64  # members whose rounding spread is remembered between the re
 VANISHED = 1e-9  # relative to its terms: a sum that is 0
 FACTOR = r"\times"  # name of the factor t in _scaled_difference; no LaTeX spells a symbol like this
 Dimension = tuple[tuple[str, float], ...]
-UNIT = r"\unit{"
 _HIDDEN = 1e-4  # relative, of a term beside another
 
 
@@ -76,7 +77,7 @@ def unit_powers(resolved: Expr, value: float, kernel: ModuleType) -> Dimension |
     """
     powers = []
     for name in sorted(symbols(resolved)):
-        if not name.startswith(UNIT) or value == 0:
+        if not symbol_of(name).is_unit or value == 0:
             continue
         twice, again = (value_of(resolved, {name: size}, kernel) for size in (2.0, 4.0))
         if twice is None or again is None or twice / value <= 0 or again / twice <= 0:
@@ -126,10 +127,8 @@ def with_literal_moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
 
 def half_last_place(node: Expr) -> Fraction:
     """Return half a unit in the last written place of a decimal: 0.05 for `2.3`; 0 for a whole number or no number."""
-    digits, _, power = node.name.partition("e")
-    if node.op != "num" or ("." not in digits and not power) or abs(int(power or 0)) > MAX_TEN_POWER:
-        return Fraction(0)
-    return Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2])) / 2
+    is_decimal = node.op == "num" and ("." in node.name or "e" in node.name)
+    return last_place_of(node) / 2 if is_decimal else Fraction(0)
 
 
 def lone_literal(member: Expr) -> Expr | None:

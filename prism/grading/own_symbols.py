@@ -12,7 +12,6 @@ differ in their letter (`x` for `s`): what a letter means is the reader's guess,
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -32,6 +31,7 @@ from prism.algebra.expr import (
     traits_of,
     walk,
 )
+from prism.algebra.symbols import labels_of, symbol_of
 from prism.budget import charge, charge_steps
 from prism.equivalence.context_facts import without_factor, without_power
 from prism.equivalence.facts import numeric_of
@@ -63,9 +63,7 @@ _VARIANTS: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Words and abbreviations that stand for a letter in textbooks."""
 
-_HEAD = re.compile(r"\\[A-Za-z]+\{\\?[A-Za-z]+\}|\\[A-Za-z]+|[A-Za-z]+|.")
-_DIFFERENCE = re.compile(r"\\[Dd]elta (?=.)")
-_FONTS = re.compile(r"\\(?:mathcal|mathscr|mathfrak|mathit|mathsf)\{([A-Za-z])\}")
+_FONTS = frozenset(("mathcal", "mathscr", "mathfrak", "mathit", "mathsf"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,16 +413,15 @@ def letter_of(name: str) -> str:
     >>> letter_of("C_{v,m}"), letter_of("P'_e"), letter_of(r"\tilde{\nu}_0"), letter_of(r"\Delta T_a")
     ('C', 'P', '\\tilde{\\nu}', '\\Delta T')
     """
-    name = _FONTS.sub(r"\1", name)
-    lead = _DIFFERENCE.match(name)
-    rest = name[lead.end() :] if lead else name
-    letter = _HEAD.match(rest)
-    return (lead[0] if lead else "") + (letter[0] if letter else rest)
+    read = symbol_of(name)
+    inner = symbol_of(read.base)
+    base = inner.base if inner.style in _FONTS else read.base
+    return read.change + (base if not read.style or read.style in _FONTS else rf"\{read.style}{{{base}}}")
 
 
-def _index_letters(name: str) -> str:
-    r"""Return the subscript of a symbol without commands and braces: `ext` for `P_{\rm ext}`; empty if it has none."""
-    return re.sub(r"\\[a-z]+|[{}\s,']", "", name.partition("_")[2])
+def _index_labels(name: str) -> tuple[str, ...]:
+    """Return the letters and digits in the subscript of a symbol, without commands."""
+    return tuple(label for label in labels_of(symbol_of(name).sub) if label[0] != "\\")
 
 
 @lru_cache(4096)
@@ -444,8 +441,8 @@ def may_denote(fresh: Expr, name: str) -> bool:
 
 def _indices_agree(fresh: Expr, name: str) -> bool:
     """Return True if one symbol's index begins with the other's, as `P_{external}` and `P_e`, or both have none."""
-    a, b = _index_letters(fresh.name), _index_letters(name)
-    return a.startswith(b) or b.startswith(a) if a and b else a == b
+    a, b = _index_labels(fresh.name), _index_labels(name)
+    return bool(a) == bool(b) and all(one == other for one, other in zip(a, b, strict=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ substituted, under other names) beside the parts of a node. Statements about oth
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,6 +24,7 @@ from prism.algebra.expr import (
     symbols_of,
     walk,
 )
+from prism.algebra.symbols import HAT, VECTOR, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.added_conditions import has_unevaluated
 from prism.equivalence.context_facts import facts_of_context
@@ -46,7 +46,7 @@ FAR = 0.05  # relative: a number further away is another one, where it is not st
 _IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
 _WITH_IDLE = ("equation", "inequality")  # kinds of formula out of which a symbol may divide
 _EXACT = frozenset(("=", "equiv"))
-_STYLE = re.compile(r"\\(?:vec|hat|mathbf|boldsymbol|bm|mathcal|mathrm)\{([^{}]*)\}")
+_STYLES = frozenset((VECTOR, HAT, "mathcal"))
 _STEPS = 10  # of one reading beside one part of a node, besides their cell
 _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
@@ -422,8 +422,8 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     if not (node.subjects.isdisjoint(read.quantities) and node.subjects.isdisjoint(sides)):
         return True
     names = {each.name for each in node.subjects if each.op == "sym"}
-    styled = [each.name for each in read.quantities if each.op == "sym" and each.name not in known]
-    if not names.isdisjoint(_STYLE.sub(r"\1", name) for name in styled):
+    own = (symbol_of(each.name) for each in read.quantities if each.op == "sym" and each.name not in known)
+    if not names.isdisjoint(each.unstyled if each.style in _STYLES else each.name for each in own):
         return True
     is_value = read.is_number and not node.is_number
     return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)

@@ -17,12 +17,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, canonical, substitute, substituted, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, canonical, plain_parts, substituted, symbol, symbols, symbols_of, walk
 from prism.algebra.symbols import CHANGES, symbol_of
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import require_text, value_faults
 from prism.latex import parse as parse_latex
 from prism.latex.macros import Macro, expand, expanded_values, read_macros
+from prism.latex.parsing.marks import written_marks
 from prism.physics.constants import Reading, constant_table
 from prism.physics.implications import false_part, turns_into_another, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
@@ -216,8 +217,8 @@ def with_written_names(context: Context, formulas: Iterable[Formula]) -> Context
     frozenset({'foo'})
     """
     used = context.declared.union(*map(symbols_of, formulas))
-    names = {name.partition("_")[0].rstrip("'") for name in used} - context.words
-    names = {name for name in names if len(name) > 1 and name.isalpha() and name.isascii()}
+    bases = {read.base for read in map(symbol_of, used) if read.is_light} - context.words
+    names = {name for name in bases if len(name) > 1 and name.isalpha() and name.isascii()}
     new = frozenset(name for name in names if not used.issuperset(name))
     return replace(context, declared=context.declared | new) if new else context
 
@@ -234,11 +235,12 @@ def with_defined_names(context: Context, formulas: Iterable[Formula], known: Col
     """
     formulas = tuple(formulas)
     defining = [f for f in formulas if f.kind in ("equation", "chain")]
-    changes = {symbol_of(name).change.strip() for name in known}
+    changes = {change for change in CHANGES for name in known if change in symbol_of(name).change}
     new = CHANGES.intersection(f.members[0].name for f in defining if f.members[0].op == "sym") - changes
     rates = {
-        name: f.members[0].args[0] for f in defining if r"\dot" in f.latex and (name := _dotted_name(f.members[0]))
-    }
+        name: letter for f in defining if (name := _dotted_name(f.members[0]))
+        and (letter := f.members[0].args[0]).name in written_marks(f.latex).dotted
+    }  # fmt: skip
     if rates:
         meant = {symbol_of(name).unprimed for name in known}
         nodes = {node for f in formulas for member in f.members for node in _outside_rates(member)}
@@ -309,29 +311,19 @@ def _word_as_factor(node: Expr, words: frozenset[str]) -> Expr:
 
 def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:
     r"""Replace derivatives written with a dot by symbols in a formula, where such a name (`\dot{m}`) is in `dotted`."""
-    if written.parts:
-        return replace(written, parts=tuple(_with_dots_as_names(part, dotted) for part in written.parts))
     found = {
-        node: symbol(name)
-        for member in written.members
-        for node in walk(member)
+        node: symbol(name) for part in plain_parts(written) for member in part.members for node in walk(member)
         if node.op == "derivative" and (name := _dotted_name(node)) in dotted
-    }
-    return (
-        replace(written, members=tuple(substitute(member, found) for member in written.members)) if found else written
-    )
+    }  # fmt: skip
+    return substituted(written, found) if found else written
 
 
 def _with_changes_as_products(written: Formula, factors: frozenset[str]) -> Formula:
     r"""Replace changes by products in a formula, `\delta t` by `\delta` times t, where the letter is in `factors`."""
-    if written.parts:
-        return replace(written, parts=tuple(_with_changes_as_products(part, factors) for part in written.parts))
-    read = {name: symbol_of(name) for name in symbols_of(written)}
     found = {
-        symbol(name): Expr("mul", (symbol(each.change.strip()), symbol(name.removeprefix(each.change))))
-        for name, each in read.items()
-        if each.change.strip() in factors
-    }
+        symbol(read.name): Expr("mul", (symbol(factor), symbol(read.name[len(read.change) :])))
+        for read in map(symbol_of, symbols_of(written)) for factor in factors if factor in read.change
+    }  # fmt: skip
     return substituted(written, found) if found else written
 
 

@@ -13,6 +13,7 @@ from operator import add, sub
 
 from prism.algebra.expr import Expr, Formula
 from prism.algebra.operators import OPS
+from prism.algebra.terms import number_of
 from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, Dimension
 
 _BASE = {
@@ -95,13 +96,11 @@ def _power_dimension(node: Expr, operands: list[Dimension | None]) -> Dimension 
     if node.op == "sqrt":
         return tuple(power / 2 for power in base)
     exponent = node.args[1]
-    negative = exponent.op == "neg"
-    value = exponent.args[0].value if negative else exponent.value
+    value = number_of(exponent)
     if value is None and exponent.op == "div" and all(arg.value for arg in exponent.args):
         value = (exponent.args[0].value or Fraction(0)) / (exponent.args[1].value or Fraction(1))
     if value is None or (node.op == "root" and not value):
         return None
-    value = -value if negative else value
     return tuple(power / value if node.op == "root" else power * value for power in base)
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
+from prism.algebra.terms import whole_number
 from prism.errors import PrismError
 from prism.inputs import require_text
 from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_text
@@ -157,11 +158,9 @@ def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
         parts = [_italic_factors(arg, each) for arg, each in zip(node.args, signs, strict=True)]
         return [factor for part in parts for factor in part] if all(parts) else []
     if node.op == "pow" and node.args[0].op in ("sym", "unit"):
-        exponent = node.args[1]
-        negative = exponent.op == "neg"
-        value = exponent.args[0].value if negative else exponent.value
-        if value is not None and value.denominator == 1 and 0 < value <= MAX_UNIT_POWER:
-            return [(node.args[0], int(value) * (-sign if negative else sign))]
+        value = whole_number(node.args[1])
+        if value and abs(value) <= MAX_UNIT_POWER:
+            return [(node.args[0], value * sign)]
     return []
 
 

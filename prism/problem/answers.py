@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from prism.algebra.alternatives import REGIONS
 from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, symbol, symbols
+from prism.algebra.symbols import symbol_of
 from prism.equivalence.statements import components_of
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
@@ -49,7 +50,7 @@ _COPIED = (
 
 def is_nameless(subject: Expr) -> bool:
     """Return True for the subject of a final answer that is given as a bare number or expression."""
-    return subject.op == "sym" and subject.name.startswith(NAMELESS)
+    return subject.op == "sym" and symbol_of(subject.name).base == NAMELESS
 
 
 def with_nameless_subject(bare: Formula, index: int) -> Formula:

@@ -21,6 +21,8 @@ from typing import TypeVar
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
+from prism.algebra.symbols import CHANGES, symbol_of
+from prism.algebra.terms import whole_number
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
@@ -289,7 +291,8 @@ def _stated_values(occurrence: _Occurrence, in_use: frozenset[str]) -> tuple[lis
         return [], names
     stated = []
     for name in names:
-        text = _as_difference(texts[0]) if name.startswith((r"\Delta", r"\delta")) else texts[0]
+        read = symbol_of(name)
+        text = _as_difference(texts[0]) if read.change or read.base in CHANGES else texts[0]
         if text is not None:
             stated.append(StatedValue(name, text, (occurrence.here.start, end)))
     return stated, []
@@ -393,18 +396,10 @@ def _factors(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
     elif node.op == "div":
         yield from _factors(node.args[0], power)
         yield from _factors(node.args[1], -power)
-    elif node.op == "pow" and (exponent := _integer_value(node.args[1])) is not None:
+    elif node.op == "pow" and (exponent := whole_number(node.args[1])) is not None:
         yield from _factors(node.args[0], power * exponent)
     else:
         yield node, power
-
-
-def _integer_value(node: Expr) -> int | None:
-    """Return the integer that an expression writes, as 2 or -2; None if it is no integer."""
-    if node.op == "neg":
-        inner = _integer_value(node.args[0])
-        return None if inner is None else -inner
-    return int(node.value) if node.op == "num" and node.value is not None and node.value.denominator == 1 else None
 
 
 # Units in the words after a number ------------------------------------------------------------------------------
@@ -684,7 +679,7 @@ def _words_name_place(words: _WordsBefore, name: str) -> bool:
         return True
     if not _AT.search(words.near):
         return False
-    head = name.partition("_")[0]
+    head = symbol_of(name).head
     is_launch = head in _ANGLES and _LAUNCHED.search(words.clause) is not None
     is_swept = name in _SWEPT and not _DRIVEN.search(words.clause)
     return _AT_ONCE.search(words.near) is not None or is_swept or (head in _COORDINATES and not is_launch)

@@ -8,6 +8,8 @@ from fractions import Fraction
 from prism.algebra.expr import Expr, canonical, number, symbol, symbols, walk
 from prism.algebra.macaulay import is_step
 from prism.algebra.operators import OPS
+from prism.algebra.symbols import symbol_of
+from prism.algebra.terms import digits_of, last_place_of
 from prism.engine.lowering.arithmetic import (
     MAX_COMPLEX_POWER,
     Mismatch,
@@ -130,12 +132,9 @@ def decimal_uncertainty(node: Expr) -> float:
     """Return the relative uncertainty of a written decimal (`9.81`: half its last place); 0 for integers and `0.5`."""
     if node.name.isdigit() or ("." not in node.name and "e" not in node.name):
         return 0.0
-    digits, _, power = node.name.partition("e")
-    figures = digits.replace(".", "").lstrip("-0")
-    if not node.value or (len(figures) <= _CERTAIN_FIGURES and not power):
+    if not node.value or (len(digits_of(node)) <= _CERTAIN_FIGURES and "e" not in node.name):
         return 0.0
-    ulp = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
-    return min(float(ulp / 2 / abs(node.value)), _MAX_UNCERTAINTY)
+    return min(float(last_place_of(node) / 2 / abs(node.value)), _MAX_UNCERTAINTY)
 
 
 def lower_constant(node: Expr, scope: Scope) -> Pair:
@@ -296,7 +295,7 @@ def lower_power(node: Expr, scope: Scope) -> Value:
     if known is not None and known < 0:
         if scope.notation.is_complex:
             return complex_power((base[0], builder.number(0)), exponent, scope)
-        letters = {inner.name.partition("_")[0] for inner in walk(node.args[1]) if inner.op == "sym"}
+        letters = {symbol_of(inner.name).head for inner in walk(node.args[1]) if inner.op == "sym"}
         if not letters <= _COUNTING:
             raise NoValue("pow")  # `(-1)^{ft}`
         mark_integer_symbols(node.args[1], scope)  # (-1)^n is real for whole n only (semantics Z.4)
@@ -312,7 +311,7 @@ def mark_integer_symbols(node: Expr, scope: Scope) -> None:
 def lower_absolute(node: Expr, scope: Scope) -> Value:
     r"""Lower `|x|` or the length `|\vec a|`; NoValue for an opaque vector or an amplitude `\langle a|b \rangle`."""
     value = lower_node(node.args[0], scope)
-    if not isinstance(value, Table) and any(inner.name.startswith(r"\vec") for inner in walk(node)):
+    if not isinstance(value, Table) and any(symbol_of(inner.name).is_vector for inner in walk(node)):
         raise NoValue("abs")
     if any(inner.op == "bracket" and inner.name != "mean" for inner in walk(node)):
         raise NoValue("abs")  # an amplitude is complex

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, index_letters, replace_index, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, index_letters, substitute, symbol, symbols, walk
+from prism.algebra.symbols import replace_index
 from prism.engine.lowering.arithmetic import (
     NoValue,
     Pair,

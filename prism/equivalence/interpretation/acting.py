@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from prism.algebra.expr import Expr, Formula, symbol, symbols, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, rewritten, symbol, symbols, walk
 from prism.algebra.symbols import symbol_of
-from prism.equivalence.interpretation.names import exponent_of
+from prism.algebra.terms import number_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _MOST_ACTING = 64  # derivatives that brackets may make of one operand
@@ -32,18 +32,17 @@ def with_operators_applied(f: Formula) -> Formula:
     """Return a formula whose open derivatives have acted on what stands behind them."""
     if not any(is_open(node) for member in f.members for node in walk(member) if node.op == "opaque"):
         return f
-    return with_members(f, tuple(map(_applied, f.members)))
+    return rewritten(f, _applied)
 
 
 def _applied(node: Expr) -> Expr:
-    """Return an expression whose open derivatives have acted."""
-    args = tuple(map(_applied, node.args))
-    if node.op == "mul" and any(map(is_open, args)) and not is_open(args[-1]):
-        *others, found = args
-        for factor in reversed(others):
-            found = _on(factor, found)
-        return found
-    return with_args(node, args)
+    """Return a product whose open derivatives have acted; any other node as it is."""
+    if node.op != "mul" or not any(map(is_open, node.args)) or is_open(node.args[-1]):
+        return node
+    *others, found = node.args
+    for factor in reversed(others):
+        found = _on(factor, found)
+    return found
 
 
 def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
@@ -62,7 +61,7 @@ def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
         return operand
     if factor.op == "div" and not is_open(factor.args[1]):
         return Expr("div", (_on(factor.args[0], operand, depth + 1), factor.args[1]))
-    order = exponent_of(factor) if factor.op == "pow" else None
+    order = number_of(factor.args[1]) if factor.op == "pow" else None
     if order is None or order not in (1, 2, 3):
         raise Unvalued("a power of an operator")
     for _ in range(int(order)):
@@ -94,17 +93,16 @@ def with_values_at_limits(f: Formula, formulas: Iterable[Formula]) -> Formula:
         node.args[2:]: node.args[1].name for node in nodes
         if node.op == "integral" and len(node.args) == 4 and node.args[1].op == "sym"
     }  # fmt: skip
-    return with_members(f, tuple(_with_differences(member, variables) for member in f.members))
+    return rewritten(f, lambda node: _with_differences(node, variables))
 
 
 def _with_differences(node: Expr, variables: Mapping[tuple[Expr, ...], str]) -> Expr:
-    """Return an expression with differences in place of brackets with limits."""
-    args = tuple(_with_differences(arg, variables) for arg in node.args)
-    if node.op == "at" and node.name == "limits" and len(args) == 3:
-        variable = symbol(variables.get(node.args[1:]) or _variable_between(*node.args))
-        low, high = (Expr("at", (args[0], variable, limit), "point") for limit in args[1:])
-        return Expr("sub", (high, low))
-    return with_args(node, args)
+    """Return a difference in place of a bracket with limits; any other node as it is."""
+    if node.op != "at" or node.name != "limits" or len(node.args) != 3:
+        return node
+    variable = symbol(variables.get(node.args[1:]) or _variable_between(*node.args))
+    low, high = (Expr("at", (node.args[0], variable, limit), "point") for limit in node.args[1:])
+    return Expr("sub", (high, low))
 
 
 def _variable_between(inside: Expr, low: Expr, high: Expr) -> str:

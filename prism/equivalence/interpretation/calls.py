@@ -6,22 +6,20 @@ shows a function g, and g stands before brackets only. `t''` is no second deriva
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import permutations
 
-from prism.algebra.expr import Expr, Formula, number, symbol, symbols, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, number, rewritten, symbol, symbols, walk, with_args, with_members
 from prism.algebra.symbols import symbol_of
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.kinks import DELTAS
-from prism.equivalence.interpretation.names import NAMED, OPENING, is_before_brackets, may_be_called, order_of
+from prism.equivalence.interpretation.names import NAMED, joined, may_be_called, order_of, with_called
 from prism.equivalence.interpretation.values import Unvalued
+from prism.latex.parsing.marks import written_marks
 
 _UNKNOWN = symbol("?")
 _QUARTER = Expr("div", (Expr("const", name="pi"), number(2)))
-_MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
 
@@ -31,15 +29,7 @@ def with_primed_variables(f: Formula) -> Formula:
     primed = {each for each in bound if each.op == "derivative" and each.args[1] == _UNKNOWN and each.name.isdigit()}
     if not primed:
         return f
-    return with_members(f, tuple(_renamed(member, primed) for member in f.members))
-
-
-def _renamed(node: Expr, primed: set[Expr]) -> Expr:
-    """Return an expression with names in place of the derivatives `primed`."""
-    if node in primed:
-        return symbol(node.args[0].name + "'" * int(node.name))
-    args = tuple(_renamed(arg, primed) for arg in node.args)
-    return with_args(node, args)
+    return rewritten(f, lambda node: symbol(node.args[0].name + "'" * int(node.name)) if node in primed else node)
 
 
 def with_calls(f: Formula, other: Formula) -> Formula:
@@ -73,12 +63,12 @@ def with_calls(f: Formula, other: Formula) -> Formula:
     for member in f.members:
         for node in walk(member):
             for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
-                if left.op == "sym" and (_is_argument(right, bound) or is_before_brackets(left.name, f.latex)):
+                if left.op == "sym" and (_is_argument(right, bound) or left.name in written_marks(f.latex).called):
                     before[left.name] += 1
     names = {name for name, count in before.items() if name in shown - own and count == written[name]}
     if not names:
         return f
-    return with_members(f, tuple(_called(member, names) for member in f.members))
+    return rewritten(f, lambda node: with_called(node, names))
 
 
 def _is_over_quarter(node: Expr) -> bool:
@@ -107,23 +97,8 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
 
 def refuse_inverse_functions(f: Formula) -> None:
     """Raise Unvalued for a formula with `f^{-1}(x)`, which is the inverse function of f as often as its reciprocal."""
-    for name in called_letters(f):
-        if re.search(re.escape(name) + r"\s*\^\s*\{\s*-\s*1\s*\}" + OPENING, f.latex):
-            raise Unvalued("an inverse function or a reciprocal")
-
-
-def _called(node: Expr, names: set[str]) -> Expr:
-    """Return an expression in which the letters `names` are called with the factor behind them."""
-    args = tuple(_called(arg, names) for arg in node.args)
-    if node.op != "mul":
-        return with_args(node, args)
-    factors: list[Expr] = []
-    for arg in args:
-        if factors and factors[-1].op == "sym" and factors[-1].name in names:
-            factors[-1] = Expr("apply", (arg,), factors[-1].name)
-        else:
-            factors.append(arg)
-    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+    if (called := called_letters(f)) and not called.isdisjoint(written_marks(f.latex).inverted):
+        raise Unvalued("an inverse function or a reciprocal")
 
 
 def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formula:
@@ -140,28 +115,24 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
     names = {name for name, variables in own.items() if "," in variables} & called_letters(f)
     if not names:
         return f
-    texts = [each.latex for each in formulas]
-    orders = {name: _order_of(name, own[name] - {","}, texts) for name in names}
+    written = frozenset().union(*(written_marks(each.latex).arguments for each in formulas))
+    orders = {name: _order_of(name, own[name] - {","}, written) for name in names}
 
     def ordered(node: Expr) -> Expr:
-        """Return a node with the arguments of its calls in order."""
-        args = tuple(map(ordered, node.args))
-        if node.op == "apply" and node.name in orders and len(args) == len(orders[node.name]):
-            args = tuple(args[k] for k in orders[node.name])
-        return with_args(node, args)
+        """Return a call with its arguments in order."""
+        is_call = node.op == "apply" and node.name in orders and len(node.args) == len(orders[node.name])
+        return with_args(node, tuple(node.args[k] for k in orders[node.name])) if is_call else node
 
-    return with_members(f, tuple(map(ordered, f.members)))
+    return rewritten(f, ordered)
 
 
-def _order_of(name: str, variables: set[str], texts: list[str]) -> tuple[int, ...]:
+def _order_of(name: str, variables: set[str], written: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[int, ...]:
     """Return which argument of a call each variable is, the variables in alphabetical order."""
-    if len(variables) <= _MOST_VARIABLES:
-        for written in permutations(sorted(variables)):
-            inside = r"\s*,\s*".join(map(re.escape, written))
-            pattern = re.compile(re.escape(name) + OPENING + inside + r"\s*(?:\\right|\\[bB]igg?r?)?\s*\)")
-            if any(map(pattern.search, texts)):
-                return tuple(written.index(variable) for variable in sorted(variables))
-    raise Unvalued("a function of several variables in no order")
+    ordered = sorted(variables)
+    order = min((each for letter, each in written if letter == name and sorted(each) == ordered), default=None)
+    if order is None:
+        raise Unvalued("a function of several variables in no order")
+    return tuple(map(order.index, ordered))
 
 
 def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
@@ -198,21 +169,12 @@ def _with_called_derivatives(f: Formula, formulas: Iterable[Formula]) -> Formula
         return f  # there it may be a product
     shown = {name for each in formulas for name, _ in each.depends}.union(*map(called_letters, formulas))
 
-    def called(node: Expr) -> Expr:
-        """Return a node with its derivatives called."""
-        args = tuple(map(called, node.args))
-        if node.op != "mul":
-            return with_args(node, args)
-        factors: list[Expr] = []
-        for arg in args:
-            last = factors[-1] if factors else _UNKNOWN
-            if last.op == "derivative" and last.args[1] == _UNKNOWN and last.args[0].name in shown:
-                factors[-1] = Expr("apply", (arg,), last.args[0].name + "'" * int(last.name))
-            else:
-                factors.append(arg)
-        return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+    def called(left: Expr, right: Expr) -> Expr | None:
+        """Return a derivative called with the factor behind it."""
+        is_its = left.op == "derivative" and left.args[1] == _UNKNOWN and left.args[0].name in shown
+        return Expr("apply", (right,), left.args[0].name + "'" * int(left.name)) if is_its else None
 
-    return with_members(f, tuple(map(called, f.members)))
+    return rewritten(f, lambda node: joined(node, called))
 
 
 def _spelled_out(f: Formula, names: set[str]) -> Formula:

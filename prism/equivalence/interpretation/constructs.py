@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import letters_beside_transposes
-from prism.algebra.symbols import UNIT, labels_of, symbol_of
+from prism.algebra.symbols import labels_of, symbol_of
+from prism.algebra.terms import number_of
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
     CHOICES,
@@ -20,10 +20,10 @@ from prism.equivalence.interpretation.names import (
     bold_neighbours,
     compared_labels,
     covariant_index,
-    exponent_of,
     harmonic_indices,
     has_folds,
     have_indices,
+    inequality_of,
     is_harmonic_of_letters,
     is_jacobian,
     is_lone_differential,
@@ -62,11 +62,7 @@ _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi"
 _OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
 _OF_QUANTA = frozenset((r"\hbar", r"\omega", "m", "a", "b", "c", "p", "x", "q", "J", "L", "S", r"\sigma", "N", "I",
                         r"\uparrow", r"\downarrow"))  # fmt: skip
-_STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
-_INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
-_SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
 _SPINS = symbol(r"\vec{\sigma}")
-_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -166,7 +162,7 @@ def constructs_of(f: Formula) -> Constructs:
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
     names = [*called, *(node.name for node in nodes if node.op == "sym" and node.name not in specials)]
     places = Counter(map(base_letter, names))
-    inverted = [node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1]
+    inverted = [node.args[0] for node in nodes if node.op == "pow" and number_of(node.args[1]) == -1]
     bold = [node for node in inverted if _is_bold(node)]
     bound = _bound_letters(nodes) | _letters_of_indices(nodes)
     bound |= steps
@@ -334,7 +330,7 @@ def _is_delicate(node: Expr) -> bool:
         spins = sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args)
         return bool(bold_neighbours(node)) or sum(map(_is_table, node.args)) > 1 or spins > 1
     is_star = node.op == "opaque" and node.name in _STARS
-    return is_star or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])) or is_turned(node)
+    return is_star or (node.op == "pow" and number_of(node.args[1]) == -1 and _is_bold(node.args[0])) or is_turned(node)
 
 
 def _is_table(node: Expr) -> bool:
@@ -393,12 +389,10 @@ def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:
     return frozenset(base_letter(name) for call in calls for name in symbols(*call.args))
 
 
-def _letters_of_regions(nodes: Iterable[Expr]) -> Iterator[str]:
-    r"""Yield the letters of inequalities that are written below integrals, as `r \le R`."""
-    for node in nodes:
-        parts = _INEQUALITY.split(node.args[2].name) if node.op == "integral" and len(node.args) == 3 else ()
-        if len(parts) > 1:
-            yield from _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts))))
+def _letters_of_regions(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the letters of inequalities that are written below integrals, as `r \le R`."""
+    said = (inequality_of(node.args[2]) for node in nodes if node.op == "integral" and len(node.args) == 3)
+    return frozenset(base_letter(name) for each in said if each is not None for name in symbols(*each.members))
 
 
 def _is_bold(node: Expr) -> bool:
@@ -417,6 +411,6 @@ def base_letter(name: str) -> str:
     """Return the letter of a name, without style, index and prime."""
     read = symbol_of(name)
     if read.style:
-        return name if read.style == UNIT else read.change + base_letter(read.base)
+        return name if read.is_unit else read.change + base_letter(read.base)
     letters = (symbol_of(label) for label in labels_of(read.base or read.sup))
     return read.change + next((letter.base for letter in letters if letter.is_light), "")

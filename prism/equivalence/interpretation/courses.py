@@ -33,7 +33,7 @@ from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.lines import Line, has_waves
-from prism.equivalence.interpretation.names import STEPS, has_choice
+from prism.equivalence.interpretation.names import STEPS, has_choice, with_called
 from prism.equivalence.interpretation.predicates import (
     Comparison,
     NoLaw,
@@ -215,11 +215,7 @@ def _with_steps(node: Expr, f: Formula, steps: frozenset[str], *, is_cut: bool) 
     """
     args = tuple(_with_steps(arg, f, steps, is_cut=is_cut) for arg in node.args)
     if node.op == "mul" and not steps.isdisjoint(arg.name for arg in args):
-        factors: list[Expr] = []
-        for arg in args:
-            is_called = bool(factors) and factors[-1].op == "sym" and factors[-1].name in steps
-            factors.append(Expr("apply", (arg,), factors.pop().name) if is_called else arg)
-        return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+        return with_called(with_args(node, args), steps)
     if node.op == "sym" and node.name in STEPS:
         own = sorted({variable for name, variable in f.depends if name == node.name} - {","})
         return Expr("apply", (symbol(own[0]),), node.name) if len(own) == 1 else node

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, rewritten, symbol, walk, with_args
 from prism.algebra.symbols import relabelled, spelled, symbol_of
 from prism.equivalence.interpretation.names import (
     covariant_index,
@@ -34,17 +34,17 @@ def with_connections(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     used = {letter for node in nodes if node.op == "sym" for letter in (*letters_of(node.name), node.name)}
     fresh = _FRESH if is_greek(indices[0]) else "pqrslmnk"
     letters = iter([each for each in fresh if each not in used | set(indices)])
-    one, two = (with_members(f, tuple(_written_out(member, letters) for member in f.members)) for f in (a, b))
-    return one, two
+    return rewritten(a, lambda node: _written_out(node, letters)), rewritten(
+        b, lambda node: _written_out(node, letters)
+    )
 
 
 def _written_out(node: Expr, fresh: Iterator[str]) -> Expr:
-    """Return an expression with covariant derivatives written out, inner ones first."""
-    args = tuple(_written_out(arg, fresh) for arg in node.args)
+    """Return a covariant derivative written out; any other node as it is."""
     index = covariant_index(node)
     if not index:
-        return with_args(node, args)
-    (operand,) = args
+        return node
+    (operand,) = node.args
     total = Expr("partial", (operand, symbol(index)), "1")
     for letter, is_above in _free_places(operand):
         other = next(fresh, "")

@@ -9,6 +9,7 @@ from itertools import product
 
 from flint import acb
 
+from prism.algebra.columns import has_vectors
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import with_operators_at_times
 from prism.budget import remembered
@@ -20,7 +21,7 @@ from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.names import CHOICES, free_letters, has_vectors, index_range
+from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.predicates import Comparison, read_case

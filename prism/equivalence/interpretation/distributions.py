@@ -15,19 +15,19 @@ from prism.algebra.expr import (
     Formula,
     canonical,
     number,
+    rewritten,
     substitute,
     symbol,
     symbols,
     walk,
-    with_args,
-    with_members,
 )
+from prism.algebra.terms import number_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.draws import TEST
 from prism.equivalence.interpretation.exponential_terms import IMAGINARY, parts_of
 from prism.equivalence.interpretation.gaussian import degree_in
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
-from prism.equivalence.interpretation.names import STEPS, exponent_of
+from prism.equivalence.interpretation.names import STEPS
 from prism.equivalence.interpretation.values import Unvalued
 
 _RUNNING = "xtEk"  # letters of variables that are integrated over first
@@ -121,13 +121,11 @@ def with_waves_as_deltas(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas, of which one has a delta function, with delta functions in place of waves over all x."""
     if not any(part.op == "apply" and part.name in DELTAS for f in (a, b) for m in f.members for part in walk(m)):
         return a, b
-    one, two = (with_members(f, tuple(map(_with_deltas, f.members))) for f in (a, b))
-    return one, two
+    return rewritten(a, _with_deltas), rewritten(b, _with_deltas)
 
 
 def _with_deltas(node: Expr) -> Expr:
-    """Return an expression with delta functions in place of waves that are integrated over all x."""
-    node = with_args(node, tuple(map(_with_deltas, node.args)))
+    """Return delta functions in place of waves that are integrated over all x; any other node as it is."""
     if node.op != "integral" or len(node.args) != 4 or node.args[1].op != "sym" or node.args[3] != _INFINITY:
         return node
     body, variable, low, _ = node.args
@@ -157,7 +155,7 @@ def _delta_of(part: Expr, variable: Expr) -> Expr | None:
         return None
     order, phases, rest = 0, [], []
     for factor in _flat(above):
-        power = exponent_of(factor) if factor.op == "pow" and factor.args[0] == variable else None
+        power = number_of(factor.args[1]) if factor.op == "pow" and factor.args[0] == variable else None
         if variable.name not in symbols(factor):
             rest.append(factor)
         elif factor.op == "exp" and degree_in(factor.args[0], variable.name) == 1:

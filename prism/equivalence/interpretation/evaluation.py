@@ -10,9 +10,10 @@ from functools import cache
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, replace_index, symbols, walk
+from prism.algebra.expr import Expr, canonical, symbols, walk
 from prism.algebra.macaulay import is_step
-from prism.algebra.symbols import symbol_of
+from prism.algebra.symbols import replace_index, symbol_of
+from prism.algebra.terms import number_of
 from prism.budget import STEP, charge
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.cases import cases_value
@@ -23,14 +24,12 @@ from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
     CHOICES,
     STEPS,
-    exponent_of,
     harmonic_indices,
     index_range,
     is_coordinate,
     is_greek,
     is_jacobian,
     letters_of,
-    order_letter,
     order_of,
     paired_letters,
     placed_variable,
@@ -71,6 +70,7 @@ from prism.equivalence.interpretation.values import (
     transpose,
     whole_number,
 )
+from prism.latex.parsing.marks import said_by
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = frozenset(("g", r"\eta", r"\delta"))
@@ -244,7 +244,7 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         if not plain(found).is_finite():
             raise Unvalued("undefined")
         return found
-    exponent_value = exponent_of(node)
+    exponent_value = number_of(node.args[1])
     if exponent_value is None:
         exponent_value = Fraction(whole_number(evaluator.number(node.args[1], scope)))
     if exponent_value.denominator != 1 or not -1 <= exponent_value <= _MOST_POWER:
@@ -259,7 +259,7 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return an even power of a vector of operators."""
-    exponent = exponent_of(node)
+    exponent = number_of(node.args[1])
     if exponent is None or exponent.denominator != 1 or exponent % 2 or not 2 <= exponent <= 4:
         raise Unvalued("a power of a vector of operators")
     square = _dot_of_operators(evaluator, node.args[0], node.args[0], scope)
@@ -656,16 +656,10 @@ def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scal
 
 def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
     """Return the order of a special function: a number, or a letter with a whole number added to it."""
-    if index.endswith("/2"):
-        return _index_value(evaluator, index.removesuffix("/2"), scope) / acb(2)
-    if index.lstrip("-").isdigit():
-        return acb(int(index))
-    if index.startswith("-"):
-        return -_index_value(evaluator, index[1:], scope)
-    parts = order_letter(index)
-    if parts is None:
+    said = said_by(Expr("sym", name=index))
+    if said is None:
         raise Unvalued("an order")
-    return scalar(evaluator.value(Expr("sym", name=parts[0]), scope)) + acb(parts[1])
+    return scalar(evaluator.value(said.members[0], scope))
 
 
 def _of_number(name: str) -> Callable[[list[Value]], Value]:

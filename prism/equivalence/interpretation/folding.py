@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from prism.algebra.expr import Expr, is_infinite, symbol
+from prism.algebra.terms import number_of
 from prism.equivalence.interpretation.functions import RULES
-from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.values import Value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def factors_of(evaluator: Evaluator, node: Expr, name: str) -> Iterator[Expr]:
 
 def _is_whole(power: Expr) -> bool:
     """Return True for a power with a whole exponent that is written out."""
-    exponent = exponent_of(power)
+    exponent = number_of(power.args[1])
     return exponent is not None and exponent.denominator == 1
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from flint import acb
 
 from prism.algebra.expr import Expr, symbols
+from prism.algebra.terms import number_of
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.values import Scalar, Unvalued, plain
 
 _MOST_FACTORS = 6
@@ -38,7 +38,7 @@ def degree_in(node: Expr, name: str) -> int:
             return sum(degrees)
         case "div" if not degrees[1]:
             return degrees[0]
-        case "pow" if exponent_of(node) == 2:
+        case "pow" if number_of(node.args[1]) == 2:
             return 2 * degrees[0]
         case _:
             return 99

@@ -91,7 +91,7 @@ def states_of(nodes: Iterable[Expr]) -> States | None:
 
 def held_names(node: Expr) -> tuple[str, ...]:
     """Return the names of the quantities that a derivative holds: T and N of `T,N`."""
-    return tuple(each.strip() for each in node.args[1].name.strip("{}").split(","))
+    return tuple(node.args[1].name.split(","))
 
 
 def held_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Scalar:

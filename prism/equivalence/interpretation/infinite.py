@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 
 from flint import acb, arb
@@ -60,7 +59,6 @@ _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
 _LIMIT_SCALES = (16, 17, 18, 19, 20, 21)  # powers of 2 at which a limit is looked at
 _SUM_SCALES = (2, 3, 4, 5, 6, 7, 8, 9)  # of a sum with so many terms
 _MOST_TERMS = 6  # of a sum in an integrand that is multiplied out
-_index_letters = lru_cache(1024)(index_letters)  # of each of the sums within a sum
 _ONE, _MINUS_ONE = (Expr("num", name=str(k), value=Fraction(k)) for k in (1, -1))
 
 
@@ -83,7 +81,7 @@ def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
     if len(node.args) < 2:
         raise Unvalued("a sum without index")
     charge_steps(_RANGE)
-    letters = _index_letters(node.args[1])
+    letters = index_letters(node.args[1])
     if not letters or len(node.args) == 3:
         raise Unvalued("a sum over this")
     size = evaluator.draw.size()

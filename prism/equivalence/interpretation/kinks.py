@@ -15,6 +15,7 @@ from flint import acb, acb_mat, acb_poly
 from prism.algebra.expr import Expr, walk
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.names import STEPS
+from prism.equivalence.interpretation.quadrature import plain_size
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, real_number, slope_of
 
 DELTAS = (r"\delta", r"\delta'", r"\delta''")
@@ -150,10 +151,10 @@ def _zeros_of_polynomial(function: Function, low: float, high: float, *, is_stri
     far = [x for x in (start + 30.0 * width, start - 30.0 * width) if low <= x <= high]
     for x, value in (*zip(basis, values, strict=True), *((acb(x), plain(function(acb(x)))) for x in far)):
         terms = [weight * x**k for k, weight in enumerate(weights)]
-        if _size(sum(terms, acb(0)) - value) > _SAME * (1e-30 + sum(map(_size, terms))):
+        if plain_size(sum(terms, acb(0)) - value) > _SAME * (1e-30 + sum(map(plain_size, terms))):
             return None
-    largest = max(map(_size, weights))
-    while weights and _size(weights[-1]) <= _SAME * largest:
+    largest = max(map(plain_size, weights))
+    while weights and plain_size(weights[-1]) <= _SAME * largest:
         weights.pop()
     if len(weights) < 2:
         return None
@@ -177,11 +178,6 @@ def _polished(weights: list[acb], x: acb) -> acb:
     for _ in range(_NEWTON):
         x = acb((x - polynomial(x) / slope(x)).real.mid())
     return x
-
-
-def _size(x: acb) -> float:
-    """Return the magnitude of a number."""
-    return float(x.mid().abs_upper())
 
 
 def _real(function: Function, place: float) -> float:

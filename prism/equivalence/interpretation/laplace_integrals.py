@@ -12,10 +12,10 @@ from math import factorial
 from flint import acb
 
 from prism.algebra.expr import Expr, number, symbols
+from prism.algebra.terms import number_of
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.exponential_terms import parts_of
 from prism.equivalence.interpretation.gaussian import degree_in
-from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.values import Scalar, plain
 
 _MOST_POWER = 24
@@ -64,8 +64,8 @@ def _fall(part: Expr, name: str) -> Fall | None:
             exponents.append(factor.args[0])
         elif factor.op == "sym":
             power += 1
-        elif factor.op == "pow" and factor.args[0].op == "sym" and 0 < (exponent_of(factor) or 0) <= _MOST_POWER:
-            power += int(exponent_of(factor) or 0)
+        elif factor.op == "pow" and factor.args[0].op == "sym" and 0 < (number_of(factor.args[1]) or 0) <= _MOST_POWER:
+            power += int(number_of(factor.args[1]) or 0)
         else:
             return None
     if not exponents or power > _MOST_POWER:

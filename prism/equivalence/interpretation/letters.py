@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from flint import acb
 
-from prism.algebra.expr import Expr, ops_of, replace_index, symbol, symbols
-from prism.algebra.symbols import labels_of, spelled, symbol_of
+from prism.algebra.expr import Expr, ops_of, symbol, symbols
+from prism.algebra.symbols import labels_of, replace_index, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation import functions as named

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import Expr, number, symbol
 from prism.algebra.symbols import symbol_of
+from prism.algebra.terms import number_of
 from prism.equivalence.interpretation.kinks import DELTAS
 
 NTH = "nth "
@@ -99,7 +100,7 @@ def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial 
 def _of_power(node: Expr) -> Monomial | None:
     """Return a power with an exponent that is a number."""
     base, exponent = monomial_of(node.args[0]), node.args[1]
-    value = -exponent.args[0].value if exponent.op == "neg" and exponent.args[0].value else exponent.value
+    value = number_of(exponent)
     if base is None or value is None or any(is_derivative(each) for each in base.powers):
         return None
     if value.denominator != 1 or abs(value) > _MOST_FACTORIAL or not base.coefficient:

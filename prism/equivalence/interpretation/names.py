@@ -2,13 +2,12 @@ r"""Names of functions and letters of indices: what can be told of a formula wit
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 
+from prism.algebra.columns import has_vectors
 from prism.algebra.expr import (
     Expr,
     Formula,
@@ -16,18 +15,17 @@ from prism.algebra.expr import (
     is_infinite,
     nodes_with,
     ops_of,
-    replace_index,
+    rewritten,
     substitute,
     symbol,
     symbols,
     traits_of,
     walk,
-    with_args,
-    with_members,
 )
-from prism.algebra.symbols import HAT, VECTOR, labels_of, symbol_of
-from prism.algebra.terms import terms_of
+from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
+from prism.algebra.terms import number_of, terms_of
 from prism.equivalence.interpretation.quantum_names import may_have_quanta
+from prism.latex.parsing.marks import said_by, written_marks
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
@@ -62,13 +60,10 @@ _ORDERS = frozenset((r"\ell", r"\nu", r"\alpha", r"\mu"))  # beside the letters 
 _IDENTITIES = frozenset(("P_1", "P_{1}", "T_1", "T_{1}"))
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
-OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
 _OPEN_SUMS = frozenset(("add", "sub"))
 _OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "ln", "div"))
-_MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
-_TURNED = frozenset(("T", r"\top", r"\mathsf{T}"))
 
 
 def _is_bold_capital(node: Expr) -> bool:
@@ -93,7 +88,7 @@ def bold_neighbours(node: Expr) -> frozenset[str]:
 def is_turned(node: Expr) -> bool:
     r"""Return True for a bold letter that is transposed, or something bold in brackets that is: `\vec v^T`."""
     if node.op == "sym":
-        return symbol_of(node.name).is_vector and symbol_of(node.name).sup in _TURNED
+        return symbol_of(node.name).is_vector and symbol_of(node.name).sup in TURNED
     is_power = node.op == "pow" and node.args[1] == symbol("T")
     is_opaque = node.op == "opaque" and node.name in ("T", "^T", "^{T}", r"\top")
     return (is_power or is_opaque) and has_vectors(node.args[0])
@@ -114,7 +109,7 @@ def capitals_among_columns(nodes: Sequence[Expr]) -> frozenset[str]:
         elif node.op == "mul":
             sides = [_is_side(arg) for arg in node.args]
             for k, arg in enumerate(node.args):
-                is_inverse = arg.op == "pow" and exponent_of(arg) == -1
+                is_inverse = arg.op == "pow" and number_of(arg.args[1]) == -1
                 base = arg.args[0] if is_inverse else arg
                 before, behind = (sides[k - 1] if k else ""), (sides[k + 1] if k + 1 < len(sides) else "")
                 if _is_capital(base) and ((before, behind) == ("row", "column") or (is_inverse and before + behind)):
@@ -234,14 +229,6 @@ def _flat(node: Expr) -> list[Expr]:
     return [part for arg in node.args for part in (_flat(arg) if arg.op == "mul" else [arg])]
 
 
-def exponent_of(power: Expr) -> Fraction | None:
-    """Return the exponent of a power if it is a number that is written out."""
-    exponent = power.args[1]
-    if exponent.op == "neg" and exponent.args[0].value is not None:
-        return -exponent.args[0].value
-    return exponent.value
-
-
 def order_of(name: str) -> tuple[str, str] | None:
     """Split the name of a special function with an order into letter and order, as `J_0`; None for another name."""
     read = symbol_of(name)
@@ -337,6 +324,23 @@ def is_coordinate(name: str) -> bool:
     return symbol_of(name).head == "x" and bool(symbol_of(name).sub)
 
 
+def joined(product: Expr, join: Callable[[Expr, Expr], Expr | None]) -> Expr:
+    """Return a product in which neighbours are one factor where `join` makes one of them; any other node as it is."""
+    if product.op != "mul":
+        return product
+    factors = list(product.args[:1])
+    for factor in product.args[1:]:
+        made = join(factors[-1], factor)
+        factors[len(factors) - (made is not None) :] = [factor if made is None else made]
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def with_called(product: Expr, names: Set[str]) -> Expr:
+    """Return a product in which the letters `names` are called with the factor behind them; any other node as it is."""
+    calls = {symbol(name) for name in names}
+    return joined(product, lambda left, right: Expr("apply", (right,), left.name) if left in calls else None)
+
+
 def renamed(node: Expr, letter: str, value: Expr) -> Expr:
     """Return an expression with a letter replaced by another or by a number, in subscripts too."""
     spelled = value.name if value.op == "sym" else str(value)
@@ -383,15 +387,14 @@ def with_raised_indices(f: Formula) -> Formula:
         raised &= below | set(map(covariant_index, nodes))
     if not raised:
         return f
-    return with_members(f, tuple(_raised(member, frozenset(raised)) for member in f.members))
+    return rewritten(f, lambda node: _raised(node, raised))
 
 
-def _raised(node: Expr, letters: frozenset[str]) -> Expr:
-    """Return an expression with exponents as indices."""
-    args = tuple(_raised(arg, letters) for arg in node.args)
-    if node.op == "pow" and args[0].op == "sym" and args[1].name in letters and "^" not in args[0].name:
-        return symbol(f"{args[0].name}^{{{args[1].name}}}")
-    return with_args(node, args)
+def _raised(node: Expr, letters: Set[str]) -> Expr:
+    """Return a power as a letter with an index, if the exponent is one."""
+    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].name in letters and "^" not in node.args[0].name:
+        return symbol(f"{node.args[0].name}^{{{node.args[1].name}}}")
+    return node
 
 
 def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
@@ -494,11 +497,6 @@ def index_range(letter: str) -> range:
     return range(4) if is_greek(letter) else range(1, 4)
 
 
-def has_vectors(node: Expr) -> bool:
-    """Return True if an expression has a letter with an arrow or in bold type."""
-    return any(symbol_of(name).is_vector for name in symbols(node))
-
-
 def has_choice(f: Formula) -> bool:
     """Return True if a formula, or a part of it, has cases, a step, a modulus or an extreme."""
     if f.parts:
@@ -583,7 +581,7 @@ def may_be_called(f: Formula) -> frozenset[str]:
     for node in (node for member in f.members for node in walk(member)):
         if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
             found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
-    return frozenset(name for name in found if is_before_brackets(name, f.latex))
+    return written_marks(f.latex).called.intersection(found) if found else frozenset()
 
 
 def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
@@ -596,11 +594,10 @@ def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[st
                 yield left.name
 
 
-def is_before_brackets(name: str, text: str) -> bool:
-    r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
-    text = _MEAN.sub("", text)
-    letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
-    return len(re.findall(letter, text)) == len(re.findall(letter + OPENING, text)) > 0
+def inequality_of(region: Expr) -> Formula | None:
+    r"""Return the inequality that is written as a region below an integral, `r \le R`; None for another region."""
+    said = said_by(region)
+    return said if said is not None and said.relations in (("<",), ("<=",)) else None
 
 
 def may_be_steps_below(integral: Expr) -> frozenset[str]:

@@ -7,7 +7,6 @@ each becomes comparisons joined by `and`, `or`, `not`. A letter that runs throug
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,9 +15,9 @@ from prism.algebra.alternatives import signed_branches
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, is_infinite, number, substitute, symbol, walk
 from prism.algebra.expr import symbols as letters_in
 from prism.algebra.symbols import symbol_of
+from prism.algebra.terms import whole_number
 from prism.equivalence.interpretation.values import Unvalued
-from prism.errors import LatexSyntaxError
-from prism.latex import parse
+from prism.latex.parsing.marks import OTHERWISE, said_by, worded_condition
 
 ELEMENT = "#element"
 """The name of an element of a set that is written without a letter, as an interval."""
@@ -26,12 +25,6 @@ _NUMBERS = {r"\mathbb{N}": 0, r"\mathbb{Z}": None, r"\mathbb{N}_0": 0, r"\mathbb
             r"\mathbb{Z}^{+}": 1, r"\mathbb{N}_{0}": 0}  # fmt: skip
 _REALS = (r"\mathbb{R}", "R")
 _SETS = frozenset(("set", "interval", "union", "intersection"))
-_TEXT = r"(?:\\(?:text|mathrm|textrm|mbox) ?\{?|\}|\\[,;: ]|\\quad|[ ~,.])*"
-_OTHERWISE = re.compile(_TEXT + r"(?:otherwise|elsewhere|else)" + _TEXT)
-_PARITY = re.compile(
-    _TEXT + r"(?:if|for|when)?" + _TEXT + r"(?:(?P<before>odd|even))?" + _TEXT + r"(?P<letter>[a-zA-Z]|\\ell)" + _TEXT
-    + r"(?:is)?" + _TEXT + r"(?P<after>odd|even)?" + _TEXT
-)  # fmt: skip
 _FAR_DOWN = 5000  # below which no whole number is tested for being odd or even
 _LONGEST = 60  # letters of a condition that is read again
 _WITHOUT = r"\setminus"
@@ -131,22 +124,16 @@ def read_case(condition: Expr) -> Predicate | None:
     Errors:
         Unvalued: other words.
     """
+    condition = worded_condition(condition)
     if condition.op == "relation":
         return _read_condition(condition)
     if condition.op != "sym":
         raise Unvalued("a condition")
-    if _OTHERWISE.fullmatch(condition.name):
+    if condition == OTHERWISE:
         return None
-    if (parity := _PARITY.fullmatch(condition.name)) is not None and (parity["before"] or parity["after"]):
-        first = int((parity["before"] or parity["after"]) == "odd")
-        letter = symbol(parity["letter"])
-        return Whole(letter.name, first - 2 * _FAR_DOWN, 2)
-    if "text" in condition.name or len(condition.name) > _LONGEST:
+    said = said_by(condition) if "text" not in condition.name and len(condition.name) <= _LONGEST else None
+    if said is None:
         raise Unvalued("a condition in words")
-    try:
-        said = parse(condition.name)
-    except LatexSyntaxError:
-        raise Unvalued("a condition in words") from None
     if said.kind == "expression":
         raise Unvalued("a letter that is no condition")
     return read_predicate(said)
@@ -175,6 +162,8 @@ def _belongs(subject: Expr, where: Expr) -> Predicate:
         raise Unvalued("a set of numbers as a number")
     if where.op == "sym" and where.name in _NUMBERS and subject.op == "sym":
         return Whole(subject.name, _NUMBERS[where.name])
+    if where.op == "sym" and where.name in ("odd", "even") and subject.op == "sym":
+        return Whole(subject.name, int(where.name == "odd") - 2 * _FAR_DOWN, 2)
     if where.op == "sym" and where.name in _REALS:
         return all_of()
     if where.op in ("union", "intersection"):
@@ -245,15 +234,17 @@ def _listed(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
     if at == 1 and len(values) == 3 and letters_in(*values):
         bounds = Comparison(">=", subject, values[0]), Comparison("<=", subject, values[2])
         return all_of(Whole(subject.name), *bounds)
-    numbers = [_whole_value(value) for value in values[:at]]
+    numbers = [value for value in map(whole_number, values[:at]) if value is not None]
+    has_end = at + 1 < len(values)
+    if len(numbers) < at:
+        raise Unvalued("dots")
     signed = any(entry.op == "pm" for entry in entries)
     if signed:
         numbers = sorted({abs(each) for each in numbers})
     step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
-    has_end = at + 1 < len(values)
     if len({b - a for a, b in pairwise(numbers)}) > 1:
         raise NoLaw("a list that does not go on steadily")
-    if len(numbers) < 2 - has_end or step <= 0:
+    if len(numbers) < 2 - has_end or step <= 0 or (has_end and whole_number(values[-1]) is None):
         raise Unvalued("dots")
     if signed and (numbers[0] not in (0, step) or has_end):
         raise Unvalued("dots")
@@ -261,7 +252,6 @@ def _listed(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
     if signed and numbers[0] != 0:
         return all_of(least, Comparison("!=", subject, number(0)))
     if has_end:
-        _whole_value(values[-1])
         return all_of(least, Comparison("<=", subject, values[-1]))
     return least
 
@@ -278,15 +268,6 @@ def _both_signs(entry: Expr) -> tuple[Expr, ...]:
     if not any(node.op == "pm" for node in walk(entry)):
         return (entry,)
     return tuple(each.members[0] for each in signed_branches(Formula("expression", (entry,), ())))
-
-
-def _whole_value(node: Expr) -> int:
-    """Return the whole number that is written."""
-    sign = -1 if node.op == "neg" else 1
-    value = node.args[0].value if node.op == "neg" else node.value
-    if value is None or value.denominator != 1:
-        raise Unvalued("dots")
-    return sign * int(value)
 
 
 def _with_families(f: Formula, parts: list[Predicate]) -> Predicate:

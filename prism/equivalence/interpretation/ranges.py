@@ -6,27 +6,21 @@ r"""Ranges of sums and products as limits of one index, whatever way they are wr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args
+from prism.algebra.expr import Expr, Formula, formula, number, substitute, symbol, symbols, walk
 from prism.algebra.symbols import symbol_of
+from prism.algebra.terms import whole_number
 from prism.equivalence.interpretation.names import harmonic_indices, is_harmonic_of_letters, letters_of, renamed
+from prism.latex.parsing.marks import said_by
 
 _SUMS = ("sum", "product")
 _ZERO, _ONE, _INFINITY = number(0), number(1), Expr("infinity")
 _BLANK = "blank"
-_LETTER = r"\\?[A-Za-z]+(?:_\w|_\{\w+\})?"
-_START = re.compile(rf"(?P<letters>{_LETTER}(?:,{_LETTER})*)=(?P<start>-?\d+)$")
-_VALUES = re.compile(
-    rf"(?P<letter>{_LETTER})(?:=|\\in\\\{{)(?P<values>-?\d+(?:,-?\d+)+)(?P<dots>,?(?:\\[lc]?dots|\.\.\.))?(?:\\\}})?$"
-)
-_AT_LEAST = re.compile(rf"(?P<letter>{_LETTER})(?P<sign>\\geq?|>)(?P<start>-?\d+)$")
-_BETWEEN = re.compile(rf"(?P<low>\d+)\\leq?(?P<inner>{_LETTER}(?:(?:<|\\leq?|,){_LETTER})*)\\leq?(?P<high>{_LETTER})$")
-_PAIR = re.compile(r"[A-Za-z](?:<|>|\\neq?|,)[A-Za-z]$")
-_ODD = re.compile(rf"(?P<letter>{_LETTER})(?:\\in)?(?P<parity>odd|even)$")
+_PARITIES = {"odd": 1, "even": 2}  # with the first number of a sum
+_SIGNS = {(): ",", ("<",): "<", (">",): ">", ("!=",): r"\neq "}
 _COUNTERS = ("n", "k", "j", "l", "p", "q")
 
 
@@ -39,38 +33,31 @@ def upper_limit(formulas: Iterable[Formula]) -> Expr | None:
     return found.pop() if len(found) == 1 else None
 
 
-def with_ranges(node: Expr, upper: Expr | None) -> Expr:
-    """Return an expression in which each sum and product has an index and limits.
+def with_range(node: Expr, upper: Expr | None) -> Expr:
+    """Return a sum or product with an index and limits; any other node as it is.
 
     Args:
-        node: an expression.
+        node: of an expression.
         upper: of sums without limits; see `upper_limit`.
     """
-    args = tuple(with_ranges(arg, upper) for arg in node.args)
-    node = with_args(node, args)
     if node.op not in _SUMS or len(node.args) < 2:
         return node
     body, index, *limits = node.args
     if len(limits) == 1 and limits[0].op == "pm" and index.op == "sym" and (size := limits[0].args[-1:]):
         return _over(node.op, body, index, [size[0], Expr("neg", size)])
     low, high = limits if len(limits) == 2 else (Expr(_BLANK), None)
-    if index.op == "mul" and all(arg.op == "sym" for arg in index.args):
-        index = symbol("".join(arg.name for arg in index.args))
-    if index.op != "sym":
-        return node
-    if low.op != _BLANK and high is not None:
+    if index.op == "sym" and low.op != _BLANK and high is not None:
         return _with_limits(node.op, body, index, low, high)
     if index.name == "m" and not limits and (degree := _degree_of_harmonics(body)) is not None:
         return Expr(node.op, (body, index, Expr("neg", (degree,)), degree))
-    found = _written(node.op, body, index.name.replace(" ", ""), high, upper)
-    return node if found is None else found
+    said = said_by(index) if index.op == "sym" else formula((index,), ())
+    return node if said is None else _written(node.op, body, said, high, upper) or node
 
 
 def _degree_of_harmonics(body: Expr) -> Expr | None:
     """Return l if an expression has spherical harmonics of this degree and of order m; None without one."""
-    found = {name for name in symbols(body) if is_harmonic_of_letters(name)}
-    found |= {part.name for part in walk(body) if part.op == "apply" and is_harmonic_of_letters(part.name)}
-    indices = {harmonic_indices(name) for name in found}
+    names = symbols(body) | {part.name for part in walk(body) if part.op == "apply"}
+    indices = {harmonic_indices(name) for name in names if is_harmonic_of_letters(name)}
     degrees = {each[0] for each in indices if each is not None}
     return symbol(degrees.pop()) if len(degrees) == 1 else None
 
@@ -106,83 +93,100 @@ def _is_subscript(body: Expr, letter: str) -> bool:
     return any(letter in letters_of(name) for name in symbols(body))
 
 
-def _written(op: str, body: Expr, text: str, high: Expr | None, upper: Expr | None) -> Expr | None:
+def _written(op: str, body: Expr, said: Formula, high: Expr | None, upper: Expr | None) -> Expr | None:
     """Return a sum whose range is written below the sign; None if that is not understood.
 
     Args:
         op: `sum` or `product`.
         body: the term.
-        text: what stands below the sign.
+        said: what stands below the sign.
         high: what stands above, if anything does.
         upper: where a sum without an upper limit ends.
     """
-    first, _, more = text.partition("\\\\")
-    if not more and (comma := re.match(r"(.+=-?\d+),(\w(?:<|>|\\neq?)\w)$", text)) is not None:
-        first, more = comma[1], comma[2]
-    if more:
-        return _with_condition(op, body, first, more, high or upper)
-    if (match := _START.match(text)) is not None and high is not None:
-        return _several(op, body, match["letters"].split(","), number(int(match["start"])), high)
-    if (match := _VALUES.match(text)) is not None:
-        return _listed(op, body, match, high)
-    if (match := _AT_LEAST.match(text)) is not None and high is None:
-        start = int(match["start"]) + (match["sign"] == ">")
-        return _several(op, body, [match["letter"]], number(start), _INFINITY)
-    if (match := _BETWEEN.match(text)) is not None and high is None:
-        inner = re.sub(r"\\leq?", "<=", match["inner"])
-        limits = number(int(match["low"])), symbol(match["high"])
-        if "<=" in inner or inner.count("<") > 1:
-            return None
-        return Expr(op, (body, _relation(inner), *limits))
-    if (match := _ODD.match(text)) is not None and (high is None or high == _INFINITY):
-        start = 1 if match["parity"] == "odd" else 2
-        return _stepped(op, body, match["letter"], start, 2)
-    if (_PAIR.match(text) or text.isalpha()) and (high or upper) is not None:
-        return Expr(op, (body, _relation(text), _ONE, high or upper))  # type: ignore[arg-type]
-    return None
+    parts = said.parts or (said,)
+    if any(part.parts for part in parts):
+        return None
+    sides = [side for part in parts for side in part.members]
+    letters, start, value = _letters(sides[0]), whole_number(sides[-1]), sides[-1]
+    first, ends = whole_number(sides[0]), (*parts[0].relations[:1], *parts[-1].relations[-1:])
+    if ends == ("<=", "<=") and first is not None and len(sides) < 5 and value.op == "sym" and high is None:
+        inner = said.members[1:-1] or (Expr("list", tuple(sides[1:-1])),)
+        index = _indices(formula(inner, said.relations[1:-1]))
+        return None if index is None else Expr(op, (body, index, number(first), value))
+    if said.parts:
+        return _with_condition(op, body, said.parts, high or upper)
+    if letters and start is not None and said.relations == ("=",) and high is not None:
+        for letter in letters:
+            body = _with_limits(op, body, symbol(letter), number(start), high)
+        return body
+    if len(letters) == 1 and said.relations in (("=",), ("in",)) and value.op in ("list", "set"):
+        return _listed(op, body, sides[0], value.args, high)
+    if len(letters) == 1 and start is not None and said.relations in ((">",), (">=",)) and high is None:
+        return _with_limits(op, body, sides[0], number(start + (said.relations == (">",))), _INFINITY)
+    if (parity := _parity(said)) and high in (None, _INFINITY):
+        return _stepped(op, body, _factors(sides[0])[0], _PARITIES[parity], 2)
+    index, end = _indices(said), high or upper
+    return None if index is None or end is None else Expr(op, (body, index, _ONE, end))
 
 
-def _relation(text: str) -> Expr:
-    """Return the symbol of an index or of two, with a space behind a command."""
-    return symbol(re.sub(r"\\neq?", r"\\neq ", text))
+def _factors(node: Expr) -> tuple[Expr, ...]:
+    """Return the factors of a product; of anything else, itself."""
+    return node.args if node.op == "mul" else (node,)
 
 
-def _with_condition(op: str, body: Expr, first: str, condition: str, high: Expr | None) -> Expr | None:
+def _letters(subject: Expr) -> list[str]:
+    """Return the names of an index, or of several in a list; nothing for anything else."""
+    each = subject.args if subject.op == "list" else (subject,)
+    return [part.name for part in each] if all(part.op == "sym" for part in each) else []
+
+
+def _parity(said: Formula) -> str:
+    r"""Return `odd` or `even` behind an index, `n\,odd` and `n \in odd`; empty for anything else."""
+    word = "".join(part.name for part in [part for side in said.members for part in _factors(side)][1:])
+    return word if said.relations in ((), ("in",)) and word in _PARITIES else ""
+
+
+def _indices(said: Formula) -> Expr | None:
+    r"""Return the symbol of an index, or of two and what stands between: `i<j`, `i\neq j`, `i,j`; None for others."""
+    sides = said.members if said.relations else said.members[0].args or said.members
+    sign = "" if said.members[0].op == "mul" else _SIGNS.get(said.relations)
+    if sign is None or not all(side.op == "sym" and side.name.isalpha() for side in sides):
+        return None
+    name = sign.join(side.name for side in sides)
+    return symbol(name) if not sign or len(sides) == 1 or len(name.replace(sign, "")) == 2 else None
+
+
+def _with_condition(op: str, body: Expr, parts: tuple[Formula, ...], high: Expr | None) -> Expr | None:
     r"""Return a sum with a condition in a second line, as `j = 1` above `j \ne i`."""
-    match = _START.match(first)
-    letters = match["letters"].split(",") if match is not None else first.split(",")
-    if high is None or not all(letter.isalpha() for letter in letters):
+    first, condition = parts[0], parts[1]
+    letters, start = _letters(first.members[0]), whole_number(first.members[-1]) if first.relations else 1
+    if high is None or start is None or len(parts) > 2 or first.relations not in ((), ("=",)):
         return None
-    start = int(match["start"]) if match is not None else 1
-    if (parity := _ODD.match(condition)) is not None:
-        is_usual = [parity["letter"]] == letters and high == _INFINITY and start in (0, 1)
-        return _stepped(op, body, letters[0], 1 if parity["parity"] == "odd" else 2 * start, 2) if is_usual else None
-    if not _PAIR.match(condition) or "," in condition or not set(letters) <= set(re.findall("[A-Za-z]+", condition)):
-        return None
-    return Expr(op, (body, _relation(condition), number(start), high))
+    if parity := _parity(condition):
+        is_usual = len(letters) == 1 and letters[0] in symbols(*condition.members) and high == _INFINITY
+        low = 1 if parity == "odd" else 2 * start
+        return _stepped(op, body, first.members[0], low, 2) if is_usual and start in (0, 1) else None
+    index = _indices(condition) if condition.relations else None
+    is_about = set(letters) <= symbols(*condition.members) and all(map(str.isalpha, letters))
+    return Expr(op, (body, index, number(start), high)) if index is not None and letters and is_about else None
 
 
-def _several(op: str, body: Expr, letters: list[str], low: Expr, high: Expr) -> Expr:
-    """Return a sum over several letters from the same to the same."""
-    for letter in letters:
-        body = _with_limits(op, body, symbol(letter), low, high)
-    return body
-
-
-def _listed(op: str, body: Expr, match: re.Match[str], high: Expr | None) -> Expr | None:
+def _listed(op: str, body: Expr, index: Expr, entries: tuple[Expr, ...], high: Expr | None) -> Expr | None:
     """Return a sum over listed values, or over those that begin an endless list."""
-    values = [int(value) for value in match["values"].split(",")]
-    if match["dots"] is None:
-        return None if high is not None else _over(op, body, symbol(match["letter"]), [number(v) for v in values])
+    is_endless = entries[-1].op == "dots"
+    written = entries[:-1] if is_endless else entries
+    values = [value for value in map(whole_number, written) if value is not None]
+    if len(values) < max(len(written), 2):
+        return None
+    if not is_endless:
+        return None if high is not None else _over(op, body, index, written)
     steps = {b - a for a, b in pairwise(values)}
-    if len(steps) != 1 or high not in (None, _INFINITY):
-        return None
-    return _stepped(op, body, match["letter"], values[0], steps.pop())
+    return _stepped(op, body, index, values[0], steps.pop()) if len(steps) == 1 and high in (None, _INFINITY) else None
 
 
-def _stepped(op: str, body: Expr, letter: str, start: int, step: int) -> Expr | None:
+def _stepped(op: str, body: Expr, index: Expr, start: int, step: int) -> Expr | None:
     """Return the infinite sum over values with a step; None if the index is a subscript."""
-    if _is_subscript(body, letter) or step < 1:
+    if index.op != "sym" or _is_subscript(body, index.name) or step < 1:
         return None
-    place = Expr("add", (number(start), Expr("mul", (number(Fraction(step)), symbol(letter)))))
-    return Expr(op, (substitute(body, {symbol(letter): place}), symbol(letter), _ZERO, _INFINITY))
+    place = Expr("add", (number(start), Expr("mul", (number(Fraction(step)), index))))
+    return Expr(op, (substitute(body, {index: place}), index, _ZERO, _INFINITY))

@@ -34,6 +34,7 @@ from prism.equivalence.interpretation.names import (
     is_harmonic_of_letters,
     is_lone_differential,
     is_special,
+    joined,
     order_of,
     with_raised_indices,
 )
@@ -254,22 +255,14 @@ def _is_primed_call(node: Expr, called: set[str]) -> bool:
 
 def _with_calls_and_differentials(node: Expr, called: set[str], *, has_differentials: bool) -> Expr:
     """Return a product in which `d` before a factor is a differential, and `g'` before one the derivative of a call."""
-    factors: list[Expr] = []
-    waiting: Expr | None = None
-    for arg in node.args:
-        if waiting is not None:
-            if waiting.name == "d":
-                factors.append(Expr("differential", (arg,)))
-            else:
-                factors.append(Expr("apply", (arg,), waiting.name))
-            waiting = None
-        elif (arg == symbol("d") and has_differentials) or _is_primed_call(arg, called):
-            waiting = arg
-        else:
-            factors.append(arg)
-    if waiting is not None:
-        factors.append(waiting)
-    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+    def made(left: Expr, right: Expr) -> Expr | None:
+        """Return a differential or a call of two factors."""
+        if left == symbol("d") and has_differentials:
+            return Expr("differential", (right,))
+        return Expr("apply", (right,), left.name) if _is_primed_call(left, called) else None
+
+    return joined(node, made)
 
 
 def may_be_any_input(formulas: tuple[Formula, Formula]) -> bool:

@@ -7,22 +7,15 @@ is `4\pi\sin(qr)/(qr)`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from prism.algebra.columns import has_vectors
 from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_args, with_members
 from prism.algebra.symbols import VECTOR, symbol_of
-from prism.equivalence.interpretation.names import has_vectors
+from prism.equivalence.interpretation.names import inequality_of
 from prism.equivalence.interpretation.values import Unvalued
 
-_NAME = r"\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?)?"
-_BALL = re.compile(
-    rf"^\|?(?:\\(?:vec|mathbf)\{{)?(?P<name>{_NAME}'?)\}}?\|?\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})$"
-)
-_ROUND = re.compile(
-    rf"^(?P<names>[xyz]\^\{{?2\}}?(?:\s*\+\s*[xyz]\^\{{?2\}}?)+)\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})\^\{{?2\}}?$"
-)
 _ZERO, _ONE, _TWO, _FOUR = (Expr("num", name=str(k), value=Fraction(k)) for k in (0, 1, 2, 4))
 _MINUS_ONE = Expr("num", name="-1", value=Fraction(-1))
 _PI, _INFINITY = Expr("const", name="pi"), Expr("infinity")
@@ -73,12 +66,9 @@ def _over_space(node: Expr) -> Expr:
     name = place.unstyled
     if variable.op != "sym" or place.style not in ("", VECTOR) or not symbol_of(name).is_light or place.sup:
         raise Unvalued("an integral over space")
-    radius = _INFINITY
-    if len(node.args) == 3:
-        region = _BALL.match(node.args[2].name)
-        if region is None or region["name"] != name:
-            raise Unvalued("an integral over this region")
-        radius = symbol(region["radius"])
+    radius = _INFINITY if len(node.args) < 3 else _radius_of_ball(node.args[2], name)
+    if radius is None:
+        raise Unvalued("an integral over this region")
     length, vector = symbol(name), symbol(name.replace(place.base, rf"\vec{{{place.base}}}", 1))
     integrand = substitute(integrand, {Expr("abs", (vector,)): length, Expr("dot", (vector, vector)): _squared(length)})
     if vector.name in symbols(integrand):
@@ -157,25 +147,38 @@ def _is_wave(exponent: Expr, product: Expr) -> bool:
     return exponent in (_product(symbol("i"), product), _product(symbol("j"), product))
 
 
+def _radius_of_ball(region: Expr, name: str) -> Expr | None:
+    """Return the radius of the ball that is a region of the place `name`, without arrow; None for another region."""
+    said = inequality_of(region)
+    if said is None:
+        return None
+    place, radius = said.members
+    place = place.args[0] if place.op == "abs" else place
+    read = symbol_of(place.name)
+    return radius if place.op == radius.op == "sym" and read.style in ("", VECTOR) and read.unstyled == name else None
+
+
 def _over_region(node: Expr) -> Expr | None:
     """Return an integral over a ball, a disc or an interval that an inequality describes; None for another one."""
     integrand, variable, region = node.args
-    if region.op != "sym":
+    if variable.name == "V" and (radius := _radius_of_ball(region, "r")) is not None:
+        return _in_shells(_iterated(integrand), symbol("r"), radius)
+    said = inequality_of(region)
+    if said is None or variable.op != "sym":
         return None
-    text = region.name.strip()
-    if variable.name == "V" and (ball := _BALL.match(text)) is not None and ball["name"] == "r":
-        return _in_shells(_iterated(integrand), symbol("r"), symbol(ball["radius"]))
-    round_ = _ROUND.match(text)
-    if round_ is None or variable.op != "sym":
+    squares, square = said.members
+    if square not in map(_squared, square.args[:1]) or square.args[0].op != "sym" or squares.op != "add":
+        return None
+    names = [arg.args[0].name for arg in squares.args if arg in map(_squared, arg.args[:1])]
+    if len(names) < len(squares.args) or not {"x", "y", "z"}.issuperset(names):
         return None
     variables = [variable.name]
     while integrand.op == "integral" and len(integrand.args) == 2:
         variables.append(integrand.args[1].name)
         integrand = integrand.args[0]
-    names = re.findall("[xyz]", round_["names"])
-    if sorted(names) != sorted(variables) or len(set(names)) != len(names) or len(names) not in (2, 3):
+    if sorted(names) != sorted(variables) or len(set(names)) != len(names):
         return None
-    return _in_polar(_iterated(integrand), names, symbol(round_["radius"]))
+    return _in_polar(_iterated(integrand), names, square.args[0])
 
 
 def _in_polar(integrand: Expr, names: list[str], radius: Expr) -> Expr:

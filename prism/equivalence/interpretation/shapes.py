@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import product
 
 from prism.algebra.expr import Expr, Formula, walk
+from prism.algebra.terms import number_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.signature import Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import Table, Unvalued, Value, add, plain, size_of
 
@@ -58,7 +58,7 @@ def _candidates(names: list[str]) -> Iterator[Mapping[str, tuple[int, int]]]:
 
 def _measured(node: Expr) -> frozenset[str]:
     """Return the letters that an inverse has with and without a transposition: X of `(X^T X)^{-1}`."""
-    if node.op != "pow" or exponent_of(node) != -1:
+    if node.op != "pow" or number_of(node.args[1]) != -1:
         return frozenset()
     inside = list(walk(node.args[0]))
     turned = {base_of_transposed(part.name) for part in inside if part.op == "sym"}

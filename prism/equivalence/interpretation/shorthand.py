@@ -2,15 +2,15 @@ r"""Shorthand of two formulas written out: ellipses, ranges of sums, derivatives
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, symbols, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, rewritten, symbol, symbols, walk, with_members
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
-from prism.equivalence.interpretation.names import NAMED, is_before_brackets, special_factors
-from prism.equivalence.interpretation.ranges import upper_limit, with_ranges
+from prism.equivalence.interpretation.names import NAMED, joined, special_factors
+from prism.equivalence.interpretation.ranges import upper_limit, with_range
 from prism.equivalence.interpretation.signature import signature_of
+from prism.latex.parsing.marks import written_marks
 from prism.physics.context import Context
 
 _PI = Expr("const", name="pi")
@@ -30,10 +30,10 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
         calls |= _special_calls(one, other)
     if calls:
         a, b = (_with_calls_as_written(f, calls) for f in (a, b))
-    a, b = (_each(f, lambda node: derivative_at_point(node) or _over_angle(node) or node) for f in (a, b))
+    a, b = (rewritten(f, lambda node: derivative_at_point(node) or _over_angle(node) or node) for f in (a, b))
     if any(node.op in ("sum", "product") for node in nodes):
         upper = upper_limit((a, b))
-        a, b = (with_members(f, tuple(with_ranges(member, upper) for member in f.members)) for f in (a, b))
+        a, b = (rewritten(f, lambda node: with_range(node, upper)) for f in (a, b))
     if any(node.op == "dots" for node in nodes):
         signature = replace(signature_of(a, b, context), whole=_COUNTED)
         a, b = (with_members(f, tuple(with_ellipses(member, signature) for member in f.members)) for f in (a, b))
@@ -71,31 +71,8 @@ def _special_calls(one: Formula, other: Formula) -> set[tuple[str, Expr]]:
     }  # fmt: skip
 
 
-def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
-    """Return a formula with each node changed, inner ones first."""
-
-    def changed(node: Expr) -> Expr:
-        """Return a changed node."""
-        args = tuple(map(changed, node.args))
-        return change(with_args(node, args))
-
-    return with_members(f, tuple(map(changed, f.members)))
-
-
 def _with_calls_as_written(f: Formula, calls: set[tuple[str, Expr]]) -> Formula:
     """Return a formula with the calls of the other one where its own text has a bracket: `v T` is a product."""
-    shown = {(name, arg) for name, arg in calls if is_before_brackets(name, f.latex)}
-    return _each(f, lambda node: _with_calls(node, shown)) if shown else f
-
-
-def _with_calls(node: Expr, calls: set[tuple[str, Expr]]) -> Expr:
-    """Return a product in which a letter before a bracket is called, as the other formula calls it with the same."""
-    if node.op != "mul":
-        return node
-    factors: list[Expr] = []
-    for arg in node.args:
-        if factors and factors[-1].op == "sym" and (factors[-1].name, arg) in calls:
-            factors.append(Expr("apply", (arg,), factors.pop().name))
-        else:
-            factors.append(arg)
-    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+    written = written_marks(f.latex).called
+    shown = {(symbol(name), arg): Expr("apply", (arg,), name) for name, arg in calls if name in written}
+    return rewritten(f, lambda node: joined(node, lambda left, right: shown.get((left, right)))) if shown else f

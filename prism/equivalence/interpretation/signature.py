@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from prism.algebra.calculus import letters_beside_rates, possible_unknowns, usually_varies
-from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes, operator_names
-from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
-from prism.algebra.terms import terms_of
+from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, spelled, symbol_of
+from prism.algebra.terms import number_of, terms_of
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
 from prism.equivalence.interpretation.boundaries import region_letters
@@ -25,7 +25,6 @@ from prism.equivalence.interpretation.names import (
     are_balanced,
     bold_neighbours,
     capitals_among_columns,
-    exponent_of,
     harmonic_indices,
     kronecker_letters,
     letter_counts,
@@ -34,6 +33,7 @@ from prism.equivalence.interpretation.names import (
     mode_numbers,
     order_letter,
     order_of,
+    placed_variable,
     shifted_matrices,
     squared_moduli_of_functions,
     up_and_down,
@@ -41,6 +41,7 @@ from prism.equivalence.interpretation.names import (
 from prism.equivalence.interpretation.quanta import Space, space_of
 from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation import notation_of
+from prism.latex.parsing.marks import said_by
 from prism.physics.context import Context
 
 PLACE = "#place"  # the variable of fields
@@ -306,9 +307,10 @@ def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
         if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
             whole |= symbols(node.args[1])
         if node.op == "apply":
-            order, harmonic = order_of(node.name), harmonic_indices(node.name)
-            found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
+            found = map(order_letter, (order_of(node.name) or ())[1:])
             whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
+            said = (said_by(symbol(index)) for index in harmonic_indices(node.name) or ())
+            whole |= symbols(*(each.members[0] for each in said if each is not None))
         if node.op == "pow" and node.args[0].op == "neg" and node.args[0].args[0].value == 1:
             whole |= symbols(node.args[1]) & COUNTED  # of a sign `(-1)^n`; not of a distance, `(-1)^d`
         if node.op == "integral" and len(node.args) == 4:
@@ -462,12 +464,13 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
             found.setdefault(name, set()).add(argument)
     for node in nodes:
         if node.op == "sym" and "," in node.name and tensors:  # `g_{ij,k}` is a derivative
-            found.setdefault(node.name.partition(",")[0] + "}", set()).add("#place")
+            read = symbol_of(node.name)
+            found.setdefault(spelled(read.head, read.sub.split(",")[0], read.sup.split(",")[0]), set()).add("#place")
         if node.op not in _DERIVATIVES or len(node.args) < 2:
             continue
         for variable in node.args[1:]:
             key = variable_key(variable)
-            if key in tensors or key.lstrip("^") in tensors or any(part in tensors for part in letters_of(key)):
+            if placed_variable(key)[0] in tensors or any(part in tensors for part in letters_of(key)):
                 for name in symbols(node.args[0]):
                     found.setdefault(name, set()).add("#place")
                 continue
@@ -547,7 +550,7 @@ def lone_names(node: Expr) -> frozenset[str]:
     """Return the symbols of an expression that stand there without a whole exponent above 1."""
     if node.op == "sym":
         return frozenset((node.name,))
-    if node.op == "pow" and node.args[0].op == "sym" and (exponent_of(node) or 0) > 1:
+    if node.op == "pow" and node.args[0].op == "sym" and (number_of(node.args[1]) or 0) > 1:
         return frozenset()
     return frozenset().union(*map(lone_names, node.args))
 
@@ -569,9 +572,9 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
         if is_adjoint or (node.op == "apply" and node.name in _MATRIX_FUNCTIONS):
             found |= symbols(*node.args)
         elif node.op == "pow" and node.args[0].op == "sym" and symbol_of(node.args[0].name).is_vector:
-            if exponent_of(node) == -1:
+            if number_of(node.args[1]) == -1:
                 found.add(node.args[0].name)
-        elif node.op == "pow" and node.args[0].op == "mul" and exponent_of(node) == -1:
+        elif node.op == "pow" and node.args[0].op == "mul" and number_of(node.args[1]) == -1:
             inner = symbols(node.args[0])
             if all(symbol_of(name).is_vector for name in inner):
                 found |= inner
@@ -646,7 +649,7 @@ def _tensor_letters(members: tuple[Expr, ...]) -> frozenset[str]:
             node.op in _DERIVATIVES
             and any(
                 arg.op == "sym"
-                and (arg.name.lstrip("^") in written or letters_of(arg.name))
+                and (placed_variable(arg.name)[0] in written or letters_of(arg.name))
                 and arg.name not in symbols(node.args[0])  # the r of `F_r = -\frac{d}{dr}\frac{A}{r^2}` is a distance
                 for arg in node.args[1:]
             )

@@ -2,7 +2,7 @@ r"""Unit matrices beside matrices that are written out: `sI - A` with the entrie
 
 from __future__ import annotations
 
-from prism.algebra.expr import Expr, Formula, number, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, number, rewritten, walk, with_args
 from prism.equivalence.interpretation.names import UNIT_MATRICES
 
 
@@ -10,18 +10,14 @@ def with_unit_matrices(f: Formula) -> Formula:
     """Return a formula in which the unit matrix is written out in a sum with a square matrix that is."""
     if not any(node.op == "matrix" for member in f.members for node in walk(member)):
         return f
-    return with_members(f, tuple(map(_written_out, f.members)))
+    return rewritten(f, _written_out)
 
 
 def _written_out(node: Expr) -> Expr:
-    """Return an expression with unit matrices written out."""
-    args = tuple(map(_written_out, node.args))
-    if node.op not in ("add", "sub"):
-        return with_args(node, args)
-    sizes = {len(matrix.args) for arg in args if (matrix := _matrix_in(arg)) is not None and _is_square(matrix)}
-    if len(sizes) != 1:
-        return with_args(node, args)
-    return with_args(node, tuple(_with_unit(arg, *sizes) for arg in args))
+    """Return a sum with unit matrices written out; any other node as it is."""
+    terms = node.args if node.op in ("add", "sub") else ()
+    sizes = {len(matrix.args) for arg in terms if (matrix := _matrix_in(arg)) is not None and _is_square(matrix)}
+    return with_args(node, tuple(_with_unit(arg, *sizes) for arg in terms)) if len(sizes) == 1 else node
 
 
 def _matrix_in(term: Expr) -> Expr | None:

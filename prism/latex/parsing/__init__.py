@@ -30,4 +30,6 @@ In each bracket, from the outside in (`disambiguate._emit_siblings`):
 
 On the tokens of each single formula:
 14. `lalr.run_parser`: the LALR(1) grammar `grammar/latex.lark`, with `parser._ExpressionBuilder` at each reduction.
+
+Asked later, of a text or of a name that is a text: `marks`.
 """

@@ -120,15 +120,16 @@ def maps_for(row: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     texts = [row["a"], row["b"], *row.get("near_misses", ())]
     written = set().union(*map(letters, texts), *(set(re.findall("[A-Za-z]", text)) for text in texts))
     kept = meaningful(row)
-    candidates = [CONVENTION]
+    candidates: list[Mapping[str, str]] = [CONVENTION]
     for seed in SEEDS:
-        drawn, by = random.Random(seed), {}
+        drawn = random.Random(seed)
+        by: dict[str, str] = {}
         for pool in POOLS:
             free = [letter for letter in pool if letter not in kept]
             by |= zip(free, drawn.sample(free, len(free)), strict=True)
         candidates.append(by)
-    for by in candidates:
-        used = {old: new for old, new in by.items() if old in written - kept and new not in kept and old != new}
+    for each in candidates:
+        used = {old: new for old, new in each.items() if old in written - kept and new not in kept and old != new}
         if used and not (written - used.keys()) & set(used.values()):
             yield used
 
@@ -177,16 +178,17 @@ def main() -> int:
     prism.warm()
     found = measured(arguments.every)
     equal = [each for each in found if each.expected == "equivalent"]
+    missed, wrong = lost(found), gained(found)
     result = {
         "rows": len({each.name for each in equal}),
         "renamed": len(equal),
         "stay_equivalent": sum(each.found == "equivalent" for each in equal),
-        "lost": lost(found),
+        "lost": missed,
         "others": len(found) - len(equal),
-        "gained": [f"{each.name}: {each.reference}  |  {each.claim}" for each in gained(found)],
+        "gained": [f"{each.name}: {each.reference}  |  {each.claim}" for each in wrong],
     }
     print(json.dumps(result, indent=None if arguments.json else 1, ensure_ascii=False))
-    return bool(result["gained"] or result["lost"].keys() != listed().keys()) if arguments.every == 1 else 0
+    return bool(wrong or missed.keys() != listed().keys()) if arguments.every == 1 else 0
 
 
 if __name__ == "__main__":

@@ -156,12 +156,15 @@ def gains(each: Labelled, count: int = EACH) -> Iterator[Gain]:
     """Grade a solution with sentences added, and yield what is gained."""
     problem = each.problem if isinstance(each.problem, prism.Problem) else prism.load_problem(each.problem)
     prepared = prism.prepare(problem)
-    before = set(prism.grade(prepared, each.solution).matched)
-    if before == set(problem.dag.indices):
+    before = prism.grade(prepared, each.solution)
+    if set(before.matched) == set(problem.dag.indices):
         return
-    for sentence, is_first in sentences_for(problem, random.Random(f"{each.name}"), count):
+    for sentence, is_first in sentences_for(problem, random.Random(each.name), count):
         text = "\n\n".join((sentence, each.solution) if is_first else (each.solution, sentence))
-        found = set(prism.grade(prepared, text).matched) - before
+        after = prism.grade(prepared, text)
+        if after.alternative != before.alternative and (after.score or 0) <= (before.score or 0):
+            continue  # by another reference, and no more
+        found = set(after.matched) - set(before.matched)
         if found and (found := found - set(prism.grade(prepared, sentence).matched)):
             yield Gain(each.name, sentence, is_first, tuple(sorted(found)))
 

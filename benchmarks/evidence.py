@@ -58,6 +58,8 @@ SCRIPTS = (
     Script("beyond", "accuracy/beyond.py", slice_arguments=("--slice",)),
     Script("same_everywhere", "accuracy/same_everywhere.py"),  # tests run its slice
     Script("algorithm1", "accuracy/algorithm1.py"),  # tests replay ten of its pairs
+    Script("added_sentences", "accuracy/added_sentences.py"),  # tests run its slice
+    Script("renamed_letters", "accuracy/renamed_letters.py"),  # tests run its slice
     Script("reader", "accuracy/reader.py"),
     Script("differential", "accuracy/differential.py"),
     Script("bridges", "accuracy/bridges.py"),  # tests run a slice, and all units

@@ -185,7 +185,10 @@ def _with_calls_read(f: Formula, partner: Formula, context: Context) -> Formula:
                 replacement[node] = symbol(node.name)
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))
-    return substituted(f, replacement) if replacement else f
+    if not replacement:
+        return f
+    shown = {(node.name, node.args[0].name) for node, new in replacement.items() if new.op == "sym"}
+    return replace(substituted(f, replacement), depends=f.depends | shown)  # as the reader does with `D(x)`
 
 
 def read_total_derivatives(forms: Forms) -> Iterator[Attempt]:

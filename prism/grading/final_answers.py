@@ -283,8 +283,8 @@ def _bare_answers(
     """Yield (ordinal of a bare answer, the final answer that it is for) for one part of a solution (semantics F.4).
 
     Of k final answers that no presented formula names, the last k bare ones are for these, in order; where they are
-    more or fewer, those that words name are for the quantity so named. Fewer are for those that no formula names at
-    all, if these are as many and words name none; else each is for the one that its unit fits alone, else for the one
+    more or fewer, those that words name are for the quantity so named. Fewer are for those that no equation gives, if
+    these are as many and words name none; else each is for the one that its unit fits alone, else for the one
     whose claim before it repeats, else for the one that the text has named last.
 
     Args:
@@ -311,7 +311,7 @@ def _bare_answers(
         bare = [(k, f) for k, f in bare if k not in settled]
         waiting = [answer for answer in waiting if (answer,) not in settled.values()]
     if len(bare) < len(waiting):
-        unnamed = [answer for answer in waiting if answer.names.isdisjoint(_sides_of(here))]
+        unnamed = [answer for answer in waiting if answer.names.isdisjoint(_subjects_of(here))]
         if settled or len(unnamed) != len(bare):
             found = dict(_answers_by_unit(bare, waiting))
             yield from found.items()
@@ -339,7 +339,7 @@ def _answers_by_place(
         (place, answer, set(map(canonical, f.members)))
         for place, f in here
         for answer in waiting
-        if f.kind != "expression" and not answer.names.isdisjoint(f.members[:2])
+        if f.members[1:] and EQUALITIES.issuperset(f.relations) and not answer.names.isdisjoint(f.members[:2])
     ]
     for k, f in bare:
         before = [(answer, values) for place, answer, values in named if place < k]
@@ -354,6 +354,17 @@ def _members_of_list(asked: Sequence[FinalAnswer], presented: Sequence[_Placed])
     lists = [k for k, f in presented if f.kind == "expression" and f.members[0].op in ("list", "tuple")]
     sizes = {k: len(f.members[0].args) for k, f in presented if k in lists}
     return {lists[-1]: tuple(asked)} if lists and sizes[lists[-1]] == len(asked) > 1 else {}
+
+
+def _subjects_of(placed: Sequence[_Placed]) -> set[Expr]:
+    """Return the left sides of equations that say nothing of them on the right."""
+    return {
+        f.members[0]
+        for _, f in placed
+        if f.members[1:]
+        and EQUALITIES.issuperset(f.relations)
+        and symbols(f.members[0]).isdisjoint(symbols(*f.members[1:]))
+    }
 
 
 def _sides_of(placed: Sequence[_Placed]) -> set[Expr]:

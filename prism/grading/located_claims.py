@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from prism.algebra.expr import Expr, Formula, symbols
+from prism.algebra.expr import Expr, Formula, symbols, symbols_of
 from prism.budget import OverBudget
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
@@ -41,7 +41,7 @@ class LocatedClaim:
         formula: as parsed; in a box without a subject, the final answer that it states; None if it could not be read.
         before: members of the chain that it continues.
         letters: parts of the problem in whose answers it stands; empty where the text is common to all.
-        fault: why it could not be read.
+        fault: why it could not be read, or earns nothing although it was.
         error: what the parser raised where it failed itself; at the first of several equal formulas.
         is_too_large: it could not be read because it is beyond a limit.
         is_conditioned: the formula behind it ties its letters.
@@ -119,6 +119,9 @@ def locate_claims(
     ends = [(letters_at(parts, item.span[0]), letters_at(parts, item.span[1] - 1)) for item in located]
     letters = [first if first == last else () for first, last in ends]  # a box over several parts is common to them
     redefined = redefined_orders(located, formulas, letters, text, known, question)
+    rivals = {  # what is not replaced by an erratum earns nothing, and contradicts what it did before
+        order: f for order, name in redefined.items() if (f := formulas[order]) and name in (*symbols_of(f), "=")
+    }
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     formulas = with_tied_letters(located, formulas, text, known, question)
     conditioned = conditioned_orders(located, formulas, text, known, stated, context)
@@ -129,7 +132,7 @@ def locate_claims(
     answered = [None if f is None else without_restatements(f, context) for f in answered]
     return [
         LocatedClaim(
-            order, item, answered[order], before[order], letters[order],
+            order, item, rivals.get(order, answered[order]), before[order], letters[order],
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
             item.latex in parsed.too_large, order in conditioned, order in cases,
             cases.get(order, False) and not is_answer(item),

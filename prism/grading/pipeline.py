@@ -238,7 +238,7 @@ def _grade_extracted(
     begin_step(Step.SCORING)
     graded = [
         _graded(claim, prepared.task.references, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
-        if claim.order in rows
+        if claim.order in rows and not claim.fault
         else _not_compared(claim, cap)
         for claim in located
     ]
@@ -259,7 +259,7 @@ def _claims_of(counted: Sequence[LocatedClaim]) -> list[Claim]:
         Claim(
             each.formula,
             each.is_committed,
-            is_in_passing=each.located.in_passing,
+            is_in_passing=each.located.in_passing or bool(each.fault),
             letters=each.letters,
             is_joined=each.located.joint == Joint.CONDITION,
         )
@@ -381,7 +381,7 @@ def _not_compared(claim: LocatedClaim, cap: int) -> GradedFormula:
     plain = GradedFormula(claim.located.latex, claim.located.span, claim.located.kind, "mention", "")
     if claim.formula is None and claim.is_too_large:
         return replace(plain, status=Status.UNDECIDED, reason="too_large", detail=claim.fault)
-    if claim.formula is None:
+    if claim.formula is None or claim.fault:
         return replace(plain, status="unread", reason="parse_error", detail=claim.fault)
     if not claim.is_assertion:
         return plain

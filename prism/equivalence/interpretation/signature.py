@@ -434,7 +434,7 @@ def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
     found |= symbols(*waves) & _RUNNING  # t of `|\sin\omega t|`
     sums = [symbols(node.args[0]) for node in nodes if node.op == "abs" and node.args[0].op in ("add", "sub")]
     if len(set(sums)) < len(sums) or len(sums) > 1:
-        found |= frozenset.intersection(*map(frozenset, sums)) & _RUNNING  # x of `|x - a| + |x + a|`
+        found |= frozenset.intersection(*map(frozenset, sums))  # x and a of `|x - a| + |x + a|`
     return frozenset(found | _turning_letters(nodes))
 
 

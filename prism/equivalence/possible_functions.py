@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import MAY_CALL, Expr, Formula, plain_parts, symbols_of, walk
+from prism.algebra.symbols import symbol_of
 from prism.errors import LatexSyntaxError
 from prism.latex.parsing.calls import ANY_LETTER
 from prism.latex.parsing.parser import parse as parse_latex
@@ -39,7 +40,7 @@ def with_functions(a: Formula, b: Formula, context: Context) -> Called | None:
     """
     shown = [_with_square_calls(f, context) for f in (a, b)]
     found = [frozenset(_calls(called)) - _calls(f).keys() for called, f in zip(shown, (a, b), strict=True)]
-    letters = frozenset(name.removesuffix("^{-1}") for names in found for name in names)
+    letters = frozenset(symbol_of(name).body for names in found for name in names)
     if not letters or letters & (context.symbols.keys() | context.givens.keys()):
         return None
     declared = dict.fromkeys(sorted(letters), Declaration("function"))

@@ -58,6 +58,7 @@ def parse(latex: str, words: frozenset[str] = frozenset(), functions: frozenset[
     'T = 2*pi*sqrt(L/g)'
     >>> str(parse("1/2 m v^2"))
     '1/2*m*v^2'
+    >>> from prism.latex.parsing.calls import ANY_LETTER
     >>> str(parse("E[X]^2")), str(parse("E[X]^2", frozenset(), ANY_LETTER))
     ('E*X^2', 'apply[E](X)^2')
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,8 @@ STANCES = {"same": Stance.SUPPORTS, "other": Stance.CONTRADICTS, "apart": Stance
 def said(place: int, what: str, text: str = "", **more: bool) -> Assertion:
     """An assertion with a key of STANCES, solved for the quantity unless `more` sets it."""
     statement = Statement(formula((symbol(text or f"{what} {place}"),), ()))
-    return Assertion(statement, STANCES[what], place=(place, 0), **{"is_solved": True, **more})
+    assertion = Assertion(statement, STANCES[what], is_solved=True, place=(place, 0))
+    return replace(assertion, **more)  # type: ignore[arg-type]
 
 
 def stands(*assertions: Assertion, final: bool, number: bool = False) -> bool:

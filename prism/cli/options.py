@@ -236,7 +236,10 @@ OneProblem = Annotated[
     ),
 ]
 OneSolution = Annotated[
-    str, typer.Argument(help="Solution: a file of text, or .json with messages or steps; - is stdin; or the text.")
+    str,
+    typer.Argument(
+        help="Solution: a file (.md, .tex, .docx, .ipynb, .html, .json and others); - is stdin; or the text."
+    ),
 ]
 ManyProblems = Annotated[
     str,

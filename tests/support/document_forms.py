@@ -283,6 +283,8 @@ def read_forms() -> dict[str, dict[str, str | bytes]]:
         "mathjax 3": {"a.htm": page(mathjax_3)},
         "mathjax asciimath": {"a.html": page(lambda at: f'<script type="math/asciimath">{ASCIIMATH[at]}</script>')},
         "katex": {"a.html": page(katex)},
+        "page of a chat": {"a.html": "<p>Chats: v = 8 g t</p><div data-message-author-role=user><p>$v = 7 g t$</div>"
+                           f"<div data-message-author-role=assistant>{page(katex)}</div>"},
         "pandoc for katex": {"a.html": page(lambda at: f'<span class="math inline">{LATEX[at]}</span>')},
         "wikipedia": {"a.html": page(wikipedia)},
         "codecogs": {"a.html": page(picture)},

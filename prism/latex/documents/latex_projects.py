@@ -159,7 +159,8 @@ class _Project:
 
 
 def _body(text: str) -> str:
-    """Return what a file with a preamble of its own, as of the package subfiles, puts in: its document."""
+    r"""Return what a file puts in: up to `\endinput`; of one with a preamble, as for subfiles, its document."""
+    text = text.partition(r"\endinput")[0]
     begin = text.find(_BEGIN)
     end = text.find(_END, begin + 1)
     return text[begin + len(_BEGIN) : end if end >= 0 else len(text)] if begin >= 0 else text

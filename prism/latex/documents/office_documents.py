@@ -248,8 +248,9 @@ def _write_open(element: Element, archive: Archive, writer: DocumentWriter) -> N
 
 _OPEN_SIGNS = {"text:s": " ", "text:tab": " ", "text:line-break": "\n"}
 _OPEN_UNSEEN = frozenset(
-    ("office:automatic-styles", "office:font-face-decls", "office:scripts", "office:annotation", "text:tracked-changes")
-)
+    ("office:automatic-styles", "office:font-face-decls", "office:scripts", "office:annotation", "text:tracked-changes",
+     "title", "desc")
+)  # fmt: skip
 
 
 def _write_object(element: Element, archive: Archive, writer: DocumentWriter) -> None:

@@ -145,7 +145,7 @@ class _Formula:
         if token in _SYMBOLS:
             return _SYMBOLS[token]
         if len(token) > 1 and token[0].isalpha() and token.isascii():
-            return rf"\mathrm{{{token.replace('.', '')}}}"
+            return f"\\{token.replace('.', '')} "  # of no known name: a command that is not read either
         return _SIGNS.get(token, token)
 
     def _call(self, name: str, depth: int) -> str:
@@ -200,7 +200,7 @@ def _call_latex(name: str, rows: list[list[str]], named: dict[str, str]) -> str:
         form = _CALLS[name]
         n = form.count("%s")
         return form % tuple((*arguments, "", "")[:n])
-    return rf"\mathrm{{{name.replace('.', '')}}}({', '.join(arguments)})" if name.isascii() else f"{name}({first})"
+    return f"\\{name.replace('.', '')} ({', '.join(arguments)})"
 
 
 def _bare(latex: str) -> str:

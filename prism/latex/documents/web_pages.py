@@ -30,6 +30,7 @@ _RENDERED = frozenset(  # what a script has drawn of a formula whose source stan
      "MathJax_Preview", "MJXc-display", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display")
 )  # fmt: skip
 _DRAWN = frozenset(("katex-html", "MathJax", "MathJax_SVG", "MathJax_CHTML", "mjx-chtml"))
+_ROLE = "data-message-author-role"  # of a turn in a page of ChatGPT
 _MARKS = {"b": "**", "strong": "**", "del": "~~", "s": "~~", "strike": "~~"}
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _FORMULA_ADDRESS = re.compile(
@@ -61,13 +62,23 @@ def read_web_page(raw: bytes) -> Document:
 
 
 def document_of(page: Element) -> Document:
-    """Return the text of the tree of a page."""
+    """Return the text of the tree of a page; of the page of a chat what the assistant says."""
     writer = DocumentWriter()
-    _write_all(page, writer)
+    turns = _turns(page)
+    for each in [turn for turn in turns if turn.attributes[_ROLE] == "assistant"] if turns else [page]:
+        writer.end_block()
+        _write_all(each, writer)
     n_drawn, n_source = _count_formulas(page)
     if n_drawn and not n_source:
         writer.leave_out("formula", n_drawn, of_which="that a script has drawn, without its source")
     return writer.document()
+
+
+def _turns(element: Element) -> list[Element]:
+    """Return the turns of a chat whose page was saved; empty for any other page."""
+    if _ROLE in element.attributes:
+        return [element]
+    return [turn for each in element.elements() for turn in _turns(each)]
 
 
 def _count_formulas(element: Element) -> tuple[int, int]:

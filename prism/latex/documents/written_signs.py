@@ -40,7 +40,6 @@ _FIRST_STYLED, _LAST_STYLED = "\U0001d400", "\U0001d7ff"
 _NOT_IN_TEXT = str.maketrans({**dict.fromkeys("{}\\$~^", " "), "%": r"\%", "#": r"\#", "&": r"\&", "_": r"\_"})
 _UPRIGHT_ROW = re.compile(r"\\mathrm\{[^{}]+\}(?:\\mathrm\{[^{}]+\})+")
 _SINGLE = re.compile(r"[^\\{}^_\s]|\\[A-Za-z]+\s*|\\[A-Za-z]+\{[^{}]*\}|\([^()]*\)", re.ASCII)
-_RELATION = re.compile(r"\s*(?:[=<>≤≥≈∝≡]|\\(?:le|ge|approx|propto|equiv|to|Rightarrow)(?![A-Za-z]))")
 _OPEN_ROWS = re.compile(
     r"(?:\\left)?\\\{\s*\\begin\{(matrix|aligned)\}(.*?)\\end\{\1\}(?!\s*(?:\\right)?\\\})(?:\s*\\right\.)?", re.DOTALL
 )
@@ -124,8 +123,18 @@ def fenced(begin: str, content: str, end: str) -> str:
 
 
 def rows_latex(rows: list[list[str]], environment: str) -> str:
-    """Return rows of cells in an environment; rows of two cells, the second with a relation, are formulas in lines."""
-    if environment == "matrix" and rows and all(len(row) == 2 and _RELATION.match(row[1]) for row in rows):
+    """Return rows of cells in an environment; what looks like a matrix and has relations is formulas in lines."""
+    if environment == "matrix" and any(_has_relation(cell) for row in rows for cell in row):
         environment = "aligned"
     body = r" \\ ".join(" & ".join(cell.strip() for cell in row) for row in rows)
     return rf"\begin{{{environment}}} {body} \end{{{environment}}}"
+
+
+def _has_relation(cell: str) -> bool:
+    """Return True for a cell with a relation outside all brackets."""
+    depth = 0
+    for sign in cell:
+        depth += (sign in "{([") - (sign in "})]")
+        if depth == 0 and sign in "=<>≤≥≈∝≡":
+            return True
+    return False

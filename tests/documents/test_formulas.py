@@ -10,7 +10,7 @@ from prism.latex.documents.asciimath import asciimath_latex
 from prism.latex.documents.markup import read_html
 from prism.latex.documents.mathml import mathml_latex
 from prism.latex.documents.office_documents import read_word_document
-from prism.latex.documents.typst import typst_latex
+from prism.latex.documents.typst import read_typst_text, typst_latex
 from prism.latex.documents.web_pages import document_of
 from tests.support.document_forms import word_document
 
@@ -175,6 +175,24 @@ def test_asciimath(asciimath: str, latex: str) -> None:
     assert formulas(asciimath_latex(asciimath)) == formulas(latex)
 
 
+@pytest.mark.parametrize(
+    ("typst", "latex"),
+    [
+        ("#table(columns: 2, [a $v = g t$], [b])", ["v = g t"]), ("#align(center, $ v = g t $)", ["v = g t"]),
+        ("see https://a.b/c // hidden $x = 1$", []), ("#let v = $g t$\n#set text(size: 3pt)\n$v = t$", ["v = t"]),
+        ("/* $x = 1$ */ `$y = 2$` $z = 3$ <eq:z>", ["z = 3"]),
+        ("#figure(image(\"a.png\"), caption: [$v = g t$])", ["v = g t"]),
+
+        ("#if true [$x = 1$]", []), ("#strike[$x = 1$] $y = 2$", ["y = 2"]), ("cost \\$5 and $y = 2$", ["y = 2"]),
+        ("$#box(stroke: black, [$ x = 1 $])$", ["x = 1"]),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_typst(typst: str, latex: list[str]) -> None:
+    document = read_typst_text(typst.encode())
+    assert [write(prism.parse(item.latex)) for item in extract(document.solution)] == latex
+    assert bool(document.not_read) == ("#if" in typst or "image" in typst)
+
+
 @pytest.mark.parametrize("name", ["vmax", "my.own", "eq.unknown", "foo(x)"])
 def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
     with pytest.raises(prism.LatexSyntaxError):
@@ -189,6 +207,10 @@ def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
         ("v<sub>f</sub> = √(2gh)", "v_f = √(2gh)"), ("t<sup>2</sup> v<sub>max</sub>", "t^2 v_{max}"),
         ("<del>$v = 2gt$</del> $v = gt$", "~~$v = 2gt$~~ $v = gt$"), ("<h2>Answer</h2>", "## Answer\n\n"),
         ("<ol type=a start=2><li>x<li>y</ol>", "(b) x\n(c) y\n\n"), ("<i>v</i> = <b>g</b>t", "v = gt"),
+        ("<div class='math notranslate'>\\[v = gt\\]</div>", "\\[v = gt\\]\n\n"),
+        ("<div class=math>v = gt</div>", "$$\nv = gt\n$$\n\n"),
+        ("<pre><code class=language-python>v = 2*g*t</code></pre><pre>v = gt</pre>", "```\nv = gt\n```\n\n"),
+        ("<div class=highlight><pre>v = 2*g*t</pre></div>v", "v"),
         ("<img src=//latex.codecogs.com/gif.latex?v%3Dgt>", "$v=gt$"),
         ("<img alt='\\frac{a}{b}' class=latex>", r"$\frac{a}{b}$"), ("<img alt='$$v = gt$$'>", "$v = gt$"),
         ("<img src=https://s0.wp.com/latex.php?latex=v+%3D+gt&amp;bg=ffffff>", "$v = gt$"),

@@ -244,7 +244,7 @@ def _write_directive(name: str, argument: str, body: list[str], writer: Document
 
 # AsciiDoc. ------------------------------------------------------------------------------------------------------
 
-_ADOC_INLINE = re.compile(r"\b(stem|latexmath|asciimath):\[((?:[^\]\\:]|\\.|:(?!\[))*+)\]", re.DOTALL)
+_ADOC_INLINE = re.compile(r"\b(stem|latexmath|asciimath)::?\[((?:[^\]\\:]|\\.|:(?!\[))*+)\]", re.DOTALL)
 _ADOC_BLOCK = re.compile(r"\[(stem|latexmath|asciimath)[^\]]*\]\s*")
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(.*)")
 _ADOC_DEFAULT = re.compile(r"^:stem:[ \t]*(\w*)", re.MULTILINE)

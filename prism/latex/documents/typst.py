@@ -13,6 +13,7 @@ from prism.inputs import decode
 from prism.latex.documents.document import Document, DocumentWriter
 from prism.latex.documents.written_signs import FUNCTIONS, accented, fenced, rows_latex, words_latex
 
+_MAX_CODE = 300  # characters of a call within a formula
 _MAX_DEPTH = 30  # brackets in each other; the formula's reader takes 32
 
 # Formulas. ------------------------------------------------------------------------------------------------------
@@ -222,6 +223,7 @@ _HEADING = re.compile(r"(={1,6})[ \t]+([^\n]*)")
 _STATEMENT = re.compile(r"#(?:let|set|show|import)\b")
 _CODE = re.compile(r"#(include|if|for|while|context|eval|image|figure|box|block|strike|[\w.]+)")
 _LABEL = re.compile(r"<[\w:.-]+>")
+_ARGUMENT_SIGN = re.compile(r'"[^"\n]*"|[\[$(){}]')
 _STOP = re.compile(r"\$|\\.|#\w+[(\[]", re.DOTALL)
 _BOX = re.compile(r"#(?:box|rect)\([^$\[\]]*\[\$([^$]*)\$\]\)")
 _RAW_FENCE = re.compile(r"`{3,}")
@@ -284,7 +286,7 @@ def _end_of_formula(text: str, at: int) -> int:
     while (end := _STOP.search(text, at)) is not None:
         if end[0] == "$":
             return end.start()
-        at = _end_of_bracket(text, end.end() - 1) if end[0][0] == "#" else end.end()
+        at = _end_of_bracket(text, end.end() - 1, _MAX_CODE) if end[0][0] == "#" else end.end()
     return -1
 
 
@@ -316,8 +318,8 @@ def _read_code(text: str, at: int, writer: DocumentWriter) -> int:
         return _end_of_statement(text, at)
     end = named.end()
     if text[end : end + 1] == "(":
-        inside = text[end : (end := _end_of_bracket(text, end))]
-        if "image(" in named[0] + inside:
+        begin, end = end, _end_of_arguments(text, end)
+        if "image(" in named[0] + text[begin:end]:
             writer.leave_out("picture")
     if named[1] == "strike" and text[end : end + 1] == "[":
         close = _end_of_bracket(text, end)
@@ -333,11 +335,28 @@ def _end_of_statement(text: str, at: int) -> int:
     return at
 
 
-def _end_of_bracket(text: str, at: int) -> int:
-    """Return the offset behind the bracket that closes the one at an offset; the end of the text if none does."""
+def _end_of_arguments(text: str, at: int) -> int:
+    """Return where the arguments of a call end, or where the first text or formula in them begins, which is shown."""
+    depth = 0
+    for found in _ARGUMENT_SIGN.finditer(text, at):
+        if found[0] in "[$":
+            return found.start()
+        depth += (found[0] in "({") - (found[0] in ")}")
+        if depth == 0 and found[0] in ")}":
+            return found.end()
+    return len(text)
+
+
+def _end_of_bracket(text: str, at: int, most: int = 1 << 30) -> int:
+    """Return the offset behind the bracket that closes the one at an offset.
+
+    Args:
+        most: characters in which it is looked for; behind them, and behind the text, it ends there.
+    """
     depth = 0
     in_words = False
-    for place in range(at, len(text)):
+    end = min(len(text), at + most)
+    for place in range(at, end):
         sign = text[place]
         if sign == '"' and text[place - 1] != "\\":
             in_words = not in_words
@@ -345,7 +364,7 @@ def _end_of_bracket(text: str, at: int) -> int:
             depth += (sign in "([{") - (sign in ")]}")
             if depth == 0:
                 return place + 1
-    return len(text)
+    return end
 
 
 def _read_raw(text: str, at: int, writer: DocumentWriter) -> int:

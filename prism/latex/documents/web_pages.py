@@ -123,10 +123,15 @@ def _write(element: Element, writer: DocumentWriter) -> None:
             writer.leave_out("picture")
     elif name in ("br", "hr"):
         writer.add("\n")
+    elif name in ("pre", "code", "div") and _is_program(element):
+        writer.end_block()
     elif name in ("pre", "code"):
         _write_code(element, writer)
     elif name in ("sub", "sup"):
         _write_script_of_text(element, writer)
+    elif "math" in element.classes() and _is_raw_formula(element):
+        is_display = name != "span" or "display" in element.classes()
+        (writer.add_display if is_display else writer.add_inline)(element.text())
     elif name in _HEADINGS or name in _BLOCKS:
         writer.end_block()
         writer.begin_place(f"line {element.line}")
@@ -137,8 +142,6 @@ def _write(element: Element, writer: DocumentWriter) -> None:
         writer.add(" ")
         _write_all(element, writer)
         writer.add(" ")
-    elif name in ("span", "div") and "math" in element.classes() and _is_raw_formula(element):
-        (writer.add_display if "display" in element.classes() else writer.add_inline)(element.text())
     else:
         mark = _MARKS.get(name, "")
         mark = mark if mark and _is_longer(element, _MAX_NAME if mark == "**" else 0) else ""
@@ -168,7 +171,15 @@ def _is_longer(element: Element, n: int) -> bool:
 def _is_raw_formula(element: Element) -> bool:
     """Return True for LaTeX that a script of the page is to draw, as pandoc writes it for KaTeX."""
     text = element.text().strip()
-    return not any(element.elements()) and not text.startswith((r"\(", r"\[", "$"))
+    return not any(element.elements()) and not text.startswith((r"\(", r"\[", r"\begin{", "$"))
+
+
+def _is_program(element: Element) -> bool:
+    """Return True for code that is marked as that of a program, which states nothing."""
+    code = element.first("code") if element.name == "pre" else None
+    classes = element.classes() | (code.classes() if code else frozenset())
+    named = {each.removeprefix("language-") for each in classes if each.startswith("language-")}
+    return bool(classes & {"highlight", "sourceCode"}) or bool(named - {"math", "latex", "tex", "text", "none"})
 
 
 def _is_drawn_formula(element: Element) -> bool:

@@ -23,7 +23,7 @@ from prism.cli.options import (
     name_unread,
     parse_context,
     problem_file,
-    read_solution,
+    read_documents,
 )
 from prism.cli.output import (
     print_json,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from prism.equivalence.verdict import Verdict
     from prism.grading.prepared import PreparedProblem
     from prism.grading.result import Grade
-    from prism.latex import Solution
+    from prism.latex.documents.document import Document
     from prism.physics.context import Context
     from prism.problem.schema import Problem
     from prism.problem.students import Student
@@ -90,16 +90,16 @@ def _trials(reference: str, claim: str, given: Context | None, verdict: Verdict)
     return None if counts is None else counts.to_dict()
 
 
-def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> tuple[PreparedProblem, Solution, Grade]:
+def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> tuple[PreparedProblem, Document, Grade]:
     """Load a problem, read a solution and grade it; exits with code 3 if one of them cannot be used."""
     from prism.grading.prepared import prepare
 
     loaded = load_problem_or_exit(problem, macros)
-    given = read_solution(solution)
+    given = read_documents([solution])[0]
     require_gradable(problem, {loaded.id: loaded}, allow_faults=allow_faults)
     try:
         prepared = prepare(loaded)
-        return prepared, given, prism.grade(prepared, given)
+        return prepared, given, prism.grade(prepared, given.solution)
     except prism.PrismError as error:
         fail(f"{'the solution' if is_text(solution) else solution}: {error}")
 
@@ -129,7 +129,7 @@ def grade(
         result, carried = follow_through_of(prepared, result)
     if as_json:
         told = {"carried": [each.to_dict() for each in carried]} if follow_through else {}
-        print_json({**score_row(loaded, given, result), **told})
+        print_json({**score_row(loaded, given.solution, result), **told})
     else:
         print_tables(*tables.grade_tables(loaded, result), *carried_lines(result, carried))
     if len(result.incidents) > max_incidents:
@@ -160,9 +160,9 @@ def explain(
         diagnosis = prism.diagnose(prepared, result)
     if as_json:
         traced = {"trace": trace_of(result)} if trace else {}
-        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result), **traced})
+        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given.solution, result), **traced})
     else:
-        print(explained(loaded, result, diagnosis, trace=trace))
+        print(explained(loaded, result, diagnosis, trace=trace, place_of=given.place_of))
 
 
 @app.command(rich_help_panel=Door.GATE)

@@ -23,8 +23,10 @@ from prism.inputs import (
     shown,
     why_failed,
 )
+from prism.latex.documents.document import Document
+from prism.latex.documents.reading import read_document
 from prism.reports.formats import Format
-from prism.runs.input_files import why_unread
+from prism.runs.input_files import advice_for, why_unread
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -234,7 +236,10 @@ OneProblem = Annotated[
     ),
 ]
 OneSolution = Annotated[
-    str, typer.Argument(help="Solution: a file of text, or .json with messages or steps; - is stdin; or the text.")
+    str,
+    typer.Argument(
+        help="Solution: a file (.md, .tex, .docx, .ipynb, .html, .json and others); - is stdin; or the text."
+    ),
 ]
 ManyProblems = Annotated[
     str,
@@ -270,19 +275,19 @@ def require_folder(out: Path | None) -> None:
         fail(f"{out}: there is no folder {out.parent}; make it first, or name another")
 
 
-def read_solution(argument: str) -> Solution:
-    """Read one solution as `read_solutions` does."""
-    return read_solutions([argument])[0]
-
-
 def read_solutions(arguments: Sequence[str]) -> list[Solution]:
-    """Read solutions: the text of a file, from a .json file a string, chat messages or steps; or the text itself.
+    """Read solutions as `read_documents` does."""
+    return [each.solution for each in read_documents(arguments)]
+
+
+def read_documents(arguments: Sequence[str]) -> list[Document]:
+    """Read solutions: files of any type that is read, or the text itself; what of a file is not read is told.
 
     Exits with code 3 if one is none, an argument that holds nothing among them.
     """
     if unread := [f"{each}: {why}" for each in arguments if (why := _why_no_solution(each))]:
         fail("\n".join(unread))
-    return [each if is_text(each) else _read_solution_file(each) for each in arguments]
+    return [Document(each) if is_text(each) else _read_solution_file(each) for each in arguments]
 
 
 def _why_no_solution(argument: str) -> str:
@@ -296,23 +301,25 @@ def _why_no_solution(argument: str) -> str:
     if argument.lower().endswith(".jsonl"):
         return "holds rows, one solution each; `prism run` grades them"
     if why := why_unread(Path(argument)):
-        return f"{why}; a person has to read it, or give its text"
+        advice = advice_for(Path(argument))
+        return f"{why}; {advice + ': ' if advice else ''}a person has to read it, or give its text"
     if argument != "-" and not _holds(Path.exists, argument):
         near = near_file(Path(argument)) or "; a solution given as text has a dollar, a backslash, `=` or a line break"
         return f"cannot be read: No such file or directory{near}; `-` reads standard input"
     return ""
 
 
-def _read_solution_file(name: str) -> Solution:
+def _read_solution_file(name: str) -> Document:
     """Read the solution in a file, or exit with code 3."""
-    text = read_text(name)
-    if not name.endswith(".json"):
-        return text
+    if name == "-":
+        return Document(read_text(name))
     try:
-        loaded: Solution = parse_json(text)
+        found = read_document(Path(name))
     except prism.PrismError as error:
-        fail(f"{name}: no JSON: {error}")
-    return loaded
+        fail(f"{name}: {error}{near_file(Path(name))}")
+    if found.not_read:
+        print(f"prism: {name}: is read, but for {', '.join(found.not_read)}", file=sys.stderr)
+    return found
 
 
 def is_text(argument: str) -> bool:

@@ -5,7 +5,7 @@ Nothing is decided here: the grade and the diagnosis hold all results, and this 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
@@ -46,19 +46,27 @@ _BY_KIND = {
 _ORIGINS = {"(problem)": "The problem defines {}.", "(solution)": "The solution defines {}."}
 
 
-def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool = False) -> str:
+def explain(
+    problem: Problem,
+    grade: Grade,
+    diagnosis: Diagnosis,
+    *,
+    trace: bool = False,
+    place_of: Callable[[int], str] = lambda _: "",
+) -> str:
     """Return a text that explains each formula that asserts something, then lists matched, credited and missing nodes.
 
     Below a formula that matches no node, or has a wrong number, stands its diagnosis, if there is one; the last line is
     the first wrong step.
 
     Args:
+        place_of: where in the file of the solution a character of its text stands; empty where only the text says it.
         trace: name for each decision its rule, the place of the rule, and the files of the code.
     """
     nodes = {node.index: node.latex for node in in_alternative(problem, grade.alternative).nodes}
     found = {each.position: each for each in diagnosis.findings}
     paragraphs = [
-        _formula_paragraph(item, nodes, grade, found.get(position), trace=trace)
+        _formula_paragraph(item, nodes, grade, found.get(position), trace=trace, place=place_of(item.span[0]))
         for position, item in enumerate(grade.formulas)
         if item.status != "mention"
     ]
@@ -127,11 +135,11 @@ def _traced(origins: Mapping[Any, Origin], reason: object, indent: str, *, trace
 
 
 def _formula_paragraph(
-    item: GradedFormula, nodes: dict[int, str], grade: Grade, found: FormulaDiagnosis | None, *, trace: bool
+    item: GradedFormula, nodes: dict[int, str], grade: Grade, found: FormulaDiagnosis | None, *, trace: bool, place: str
 ) -> str:
     """Return the lines on one formula: matches, withheld matches with reasons, or the `found` diagnosis."""
     start, end = item.span
-    lines = [f"{one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
+    lines = [f"{one_line(item.latex)}    [{item.kind}, characters {start} to {end}{f'; {place}' if place else ''}]"]
     for match in item.matches:
         lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_match_lines(match, trace=trace)]
     lines += [

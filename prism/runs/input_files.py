@@ -4,42 +4,34 @@ One inventory for all commands that are given a folder or files of solutions, so
 silence: what is not read needs a person, and is told as such. Hidden files, and those that systems and editors leave
 behind, are nobody's work; they are named and passed over.
 
-Refused: reading a text out of a PDF or a Word document here. Formulas rarely survive it, and a wrong one is graded.
+What type a file is, and whether it is read, says `prism.latex.documents.kinds`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-TEXTS = (".md", ".tex", ".txt")
+from prism.errors import PrismError
+from prism.latex.documents.kinds import CHAT, NOT_READ, PLAIN, READ, kind_of
+from prism.latex.documents.reading import read_document, why_not_read
+
+PLAIN_TEXTS = PLAIN.endings
+TEXTS = tuple(ending for kind in READ if kind is not CHAT for ending in kind.endings)
 TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 
-_NAMES = {
-    "a PDF file": (".pdf",),
-    "a Word document": (".doc", ".docx"),
-    "an OpenDocument text": (".odt",),
-    "a document in Rich Text Format": (".rtf",),
-    "a Pages document": (".pages",),
-    "a spreadsheet": (".numbers", ".ods", ".xls", ".xlsx"),
-    "a file of slides": (".key", ".odp", ".ppt", ".pptx"),
-    "a picture": (".bmp", ".gif", ".heic", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp"),
-    "an archive": (".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz", ".zip"),
-    "a notebook": (".ipynb",),
-    "a web page": (".htm", ".html"),
-    "a recording": (".m4a", ".mov", ".mp3", ".mp4", ".wav"),
-}
-_KNOWN = {ending: name for name, endings in _NAMES.items() for ending in endings}
+_SOME = ".md, .tex, .txt, .docx, .html and others"
 _OF_SYSTEMS = ("Thumbs.db", "desktop.ini", "__MACOSX")
 
 
 class InputKind(StrEnum):
-    """What becomes of a file: it is read as a text or a table, needs a person, or is nobody's work."""
+    """What becomes of a file: it is read, alone, as a table or with another one; needs a person; is nobody's work."""
 
     TEXT = "text"
     TABLE = "table"
+    PART = "part_of_another"
     UNREAD = "needs_a_person"
     HIDDEN = "passed_over"
 
@@ -73,19 +65,15 @@ def files_in(folder: Path) -> Iterator[InputFile]:
 def _kind_by_name(place: str) -> tuple[InputKind, str]:
     """Return what a file in a folder is by its place, with the reason if it is not read."""
     ending = format_ending(Path(place))
+    kind = kind_of(PurePosixPath(place))
     if any(_is_hidden(part) for part in PurePosixPath(place).parts):
         return InputKind.HIDDEN, "is hidden, or of the system"
-    if ending in TEXTS:
-        return InputKind.TEXT, ""
     if ending in TABLES:
         return InputKind.TABLE, ""
+    if kind in READ and kind is not CHAT:
+        return InputKind.TEXT, ""
     known = why_unread(Path(place))
-    return InputKind.UNREAD, known or f"has {f'the ending {ending}' if ending else 'no ending'}; {_texts()} are read"
-
-
-def _texts() -> str:
-    """Return the endings of texts in words."""
-    return f"{', '.join(TEXTS[:-1])} and {TEXTS[-1]}"
+    return InputKind.UNREAD, known or f"has {f'the ending {ending}' if ending else 'no ending'}; {_SOME} are read"
 
 
 def _is_hidden(name: str) -> bool:
@@ -96,11 +84,45 @@ def _is_hidden(name: str) -> bool:
 def why_unread(path: Path) -> str:
     """Return why a file that was named itself is not read as a text; empty if its name says nothing against it.
 
-    >>> why_unread(Path("anna.docx")), why_unread(Path("anna"))
-    ('is a Word document, which is not read', '')
+    >>> why_unread(Path("anna.pdf")), why_unread(Path("anna"))
+    ('is a PDF file, which is not read', '')
     """
-    name = _KNOWN.get(path.suffix.lower())
-    return f"is {name}, which is not read" if name else ""
+    return why_not_read(kind_of(path)).partition(";")[0]
+
+
+def advice_for(path: Path) -> str:
+    """Return what to do with a file that is not read: `save it as .docx`; empty where there is nothing to say."""
+    kind = kind_of(path)
+    return kind.advice if kind in NOT_READ and kind is not None else ""
+
+
+def without_parts(files: Iterable[InputFile]) -> list[InputFile]:
+    r"""Return files with those that another one puts in by `\input` marked as parts of it.
+
+    In a folder of solutions each file may be another student's, so one puts in only what stands in the folder of its
+    own name: `anna.tex` what stands in `anna/`.
+    """
+    known = list(files)
+    wholes: dict[Path, str] = {}
+    for file in known:
+        if file.kind is InputKind.TEXT and own_folder(file.path).is_dir():
+            try:
+                document = read_document(file.path, root=own_folder(file.path))
+            except PrismError:  # it is told where the file is read
+                continue
+            wholes |= dict.fromkeys(document.parts, file.place)
+    if not wholes:
+        return known
+    return [
+        replace(file, kind=InputKind.PART, reason=f"is part of {wholes[file.path.resolve()]}")
+        if file.path.resolve() in wholes else file
+        for file in known
+    ]  # fmt: skip
+
+
+def own_folder(path: Path) -> Path:
+    """Return the folder that has the name of a file without its ending."""
+    return path.with_suffix("")
 
 
 def format_ending(path: Path) -> str:

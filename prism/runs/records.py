@@ -20,16 +20,26 @@ from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import (
     DECODER,
     MAX_DIGITS,
-    decode,
     did_you_mean,
     foreign_format,
     near_file,
     parse_json,
-    read_bytes,
     value_faults,
     why_failed,
 )
-from prism.runs.input_files import TABLES, InputFile, InputKind, files_in, format_ending, of_kind
+from prism.latex.documents.kinds import kind_of
+from prism.latex.documents.reading import read_document
+from prism.runs.input_files import (
+    PLAIN_TEXTS,
+    TABLES,
+    InputFile,
+    InputKind,
+    files_in,
+    format_ending,
+    of_kind,
+    own_folder,
+    without_parts,
+)
 
 _WINDOW = 1 << 16  # characters of a JSON list that are read at a time
 MAX_RECORD = 1 << 28  # bytes of one record: a small compressed file may be one line of terabytes
@@ -245,13 +255,15 @@ def _folder_records(
     folder: Path, numbers: Iterator[int], faults: Faults, left_out: list[InputFile]
 ) -> Iterator[Record]:
     """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
-    files = list(files_in(folder))
+    files = without_parts(files_in(folder))
     tables, texts = of_kind(files, InputKind.TABLE), of_kind(files, InputKind.TEXT)
     left_out += [file for file in files if file.reason]
-    if tables and texts:
-        raise DataFileError(
-            str(folder), (f"both tables ({tables[0].place}) and texts ({texts[0].place}); expected one",)
-        )
+    if tables:
+        if plain := [file for file in texts if file.path.suffix.lower() in PLAIN_TEXTS]:
+            told = f"both tables ({tables[0].place}) and texts ({plain[0].place}); expected one"
+            raise DataFileError(str(folder), (told,))
+        left_out += [replace(file, kind=InputKind.UNREAD, reason=_beside_tables(file)) for file in texts]
+        texts = ()
     for table in tables:
         yield from _table_records(table.path, numbers, faults, f"{table.place}: ")
     is_flat = all(file.path.parent == folder for file in texts)  # then a name may be a solution's to a single problem
@@ -259,13 +271,22 @@ def _folder_records(
         place = PurePosixPath(file.place)
         problem_id = place.parent.as_posix() if len(place.parts) > 1 else place.stem
         try:
-            text = decode(read_bytes(file.path, MAX_RECORD))
+            document = read_document(file.path, root=own_folder(file.path))
         except PrismError as error:
             left_out.append(replace(file, kind=InputKind.UNREAD, reason=str(error)))
             continue
+        if document.not_read:
+            told = f"is read, but for {', '.join(document.not_read)}"
+            left_out.append(replace(file, kind=InputKind.UNREAD, reason=told))
         key = "problem" if is_flat else "problem_id"
-        data = {key: problem_id, "sample_id": file.place, "response": text}
+        data = {key: problem_id, "sample_id": file.place, "response": document.solution}
         yield Record(str(file.path), data, number)
+
+
+def _beside_tables(file: InputFile) -> str:
+    """Return why a document is not read that lies beside tables."""
+    kind = kind_of(file.path)
+    return f"is {kind.name if kind else 'a text'} beside tables, which are read"
 
 
 def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: str) -> Iterator[Record]:

@@ -21,7 +21,7 @@ import numpy as np
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
-from prism.runs.input_files import TABLES, TEXTS, InputFile
+from prism.runs.input_files import PLAIN_TEXTS, TABLES, InputFile
 from prism.runs.records import (
     ABSENT,
     Faults,
@@ -238,7 +238,7 @@ def scan(
     for fault in doubtful.faults():
         faults.add(fault)
     if fields is None and not faults:
-        faults.add(f"no rollouts; expected {', '.join((*TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
+        faults.add(f"no rollouts; expected {', '.join((*PLAIN_TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
         for file in left_out:
             faults.add(file.reason, file.place)
     elif skipped and not n and not faults:

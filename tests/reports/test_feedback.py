@@ -566,9 +566,10 @@ def test_what_is_not_read_is_told_counted_and_stands_in_the_gradebook(small: Pat
     assert done.exit_code == 0
     assert f"need a person: {len(OTHERS) + 1}, of which {len(OTHERS)} files not read" in done.stdout
     for said in (
-        "needs a person: bert.pdf is a PDF file, which is not read", "cleo.docx is a Word document, which is not read",
+        "needs a person: bert.pdf is a PDF file, which is not read", "cleo.docx is a Word document, and is damaged",
         "dan.png is a picture", "eve.md is not UTF-8: byte 5 cannot be read", "fay.ipynb is a notebook",
-        "gus has no ending; .md, .tex and .txt are read", "passed over, as hidden files are: .DS_Store, ~$cleo.docx",
+        "gus has no ending; .md, .tex, .txt, .docx, .html and others are read",
+        "passed over, as hidden files are: .DS_Store, ~$cleo.docx",
     ):  # fmt: skip
         assert said in done.stderr
     rows = {row["student"]: row for row in csv.DictReader((small / "out" / "gradebook.csv").open(encoding="utf-8"))}

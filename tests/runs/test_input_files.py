@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     (texts / ".git").mkdir()
     for name, raw in {
         "free_fall/a.md": b"$v = g t$", "free_fall/b.PDF": b"%PDF-1.7", "free_fall/c.md": b"%PDF-1.7",
-        "free_fall/d.org": b"$v = g t$", ".git/config": b"", "free_fall/.DS_Store": b"\0", "Thumbs.db": b"\0",
+        "free_fall/d.djt": b"$v = g t$", ".git/config": b"", "free_fall/.DS_Store": b"\0", "Thumbs.db": b"\0",
     }.items():  # fmt: skip
         (texts / name).write_bytes(raw)
     return texts
@@ -38,7 +38,7 @@ def test_each_file_is_a_text_or_told_with_its_reason(folder: Path) -> None:
         "free_fall/.DS_Store": ("passed_over", "is hidden, or of the system"),
         "free_fall/b.PDF": ("needs_a_person", "is a PDF file, which is not read"),
         "free_fall/c.md": ("needs_a_person", "is a PDF file; text in UTF-8 is read"),
-        "free_fall/d.org": ("needs_a_person", "has the ending .org; .md, .tex and .txt are read"),
+        "free_fall/d.djt": ("needs_a_person", "has the ending .djt; .md, .tex, .txt, .docx, .html and others are read"),
     }
     assert len(list(files_in(folder))) == 7
 
@@ -58,19 +58,23 @@ def test_a_folder_of_other_files_alone_is_a_fault_that_names_them(tmp_path: Path
     (tmp_path / "a.docx").write_bytes(b"PK\x03\x04")
     done = run.invoke(app, ["run", "free_fall", str(tmp_path), "-o", str(tmp_path / "o.jsonl")])
     assert done.exit_code == 3
-    assert "a.docx: is a Word document, which is not read" in done.stderr
+    assert "a.docx: is a Word document, and is damaged: File is not a zip file" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["grade", "free_fall"], ["explain", "free_fall"], ["draft"]])
 def test_a_single_solution_is_told_in_the_same_words(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "a.doc").write_text("{}")
+    told = run.invoke(app, [*command, str(tmp_path / "a.doc")])
+    said = "a.doc: is a Word document of the old kind, which is not read; save it as .docx: a person has to read it"
+    assert (told.exit_code, said in told.stderr) == (3, True)
     (tmp_path / "a.ipynb").write_text("{}")
     told = run.invoke(app, [*command, str(tmp_path / "a.ipynb")])
-    assert (told.exit_code, "a.ipynb: is a notebook, which is not read; a person" in told.stderr) == (3, True)
+    assert (told.exit_code, "a.ipynb: is a notebook, and holds no list of cells" in told.stderr) == (3, True)
     told = run.invoke(app, [*command, str(tmp_path)])
     assert (told.exit_code, "is a folder; name a file in it" in told.stderr) == (3, True)
 
 
 def test_draft_tells_all_files_that_it_cannot_read(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("$v = g t$")
-    told = run.invoke(app, ["draft", str(tmp_path / "a.md"), str(tmp_path / "b.pdf"), str(tmp_path / "c.docx")]).stderr
-    assert all(said in told for said in ("b.pdf: is a PDF file", "c.docx: is a Word document"))
+    told = run.invoke(app, ["draft", str(tmp_path / "a.md"), str(tmp_path / "b.pdf"), str(tmp_path / "c.doc")]).stderr
+    assert all(said in told for said in ("b.pdf: is a PDF file", "c.doc: is a Word document"))

@@ -11,13 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from prism.errors import DataFileError, PrismError
-from prism.inputs import decode, near_file, parse_json, read_bytes, shown
-from prism.latex import Solution, solution_text
+from prism.inputs import near_file, shown
+from prism.latex import Solution
+from prism.latex.documents.document import Document
+from prism.latex.documents.reading import read_document
 from prism.problem.schema import Problem
-from prism.runs.input_files import TABLES, TEXTS, InputFile, InputKind, format_ending, why_unread
+from prism.runs.input_files import (
+    PLAIN_TEXTS,
+    TABLES,
+    TEXTS,
+    InputFile,
+    InputKind,
+    format_ending,
+    own_folder,
+    why_unread,
+)
 from prism.runs.rollouts import Rollout, read, scan
-
-_MAX_TEXT = 1 << 28  # bytes of a file, of which far fewer are read as a solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ def read_submissions(
     return HandedIn(
         tuple(sorted(found, key=lambda each: (each.student, order[each.problem_id]))),
         tuple(sorted(unread, key=lambda each: (each.student, each.file.place))),
-        tuple(file for file in left_out if file.kind is InputKind.HIDDEN),
+        tuple(file for file in left_out if file.kind in (InputKind.HIDDEN, InputKind.PART)),
     )
 
 
@@ -100,19 +109,37 @@ def _from_records(
 ) -> tuple[list[Submission], Sequence[InputFile]]:
     """Read the solutions in a folder or a file of records."""
     scanned = scan(source, problems, mapping=mapping)
+    rollouts = list(read(source, scanned.fields, problems))
+    second: list[InputFile] = []
+    if source.is_dir():
+        rollouts, second = _one_file_each(source, rollouts)
     is_folder = source.is_dir()
-    found = [
-        Submission(each.problem_id, _student_name(each, is_file=is_folder), each.solution)
-        for each in read(source, scanned.fields, problems)
-    ]
+    found = [Submission(each.problem_id, _student_name(each, is_file=is_folder), each.solution) for each in rollouts]
     _refuse_twice(str(source), found)
-    return found, scanned.left_out
+    return found, (*scanned.left_out, *second)
+
+
+def _one_file_each(folder: Path, rollouts: Sequence[Rollout]) -> tuple[list[Rollout], list[InputFile]]:
+    """Return of several files of a student, `anna.md` and `anna.docx`, the one that is read, and the others.
+
+    Texts in Markdown and LaTeX go before, then the order of the names decides.
+    """
+    first: dict[tuple[str, str], Rollout] = {}
+    second: list[InputFile] = []
+    for each in sorted(rollouts, key=lambda one: PurePosixPath(one.sample_id).suffix.lower() not in PLAIN_TEXTS):
+        student = _student_name(each, is_file=True)
+        kept = first.setdefault((each.problem_id, student), each)
+        if kept is not each and student not in (kept.sample_id, each.sample_id):
+            why = f"is a second file of {student}, of whom {PurePosixPath(kept.sample_id).name} is read"
+            second.append(InputFile(folder / each.sample_id, each.sample_id, InputKind.UNREAD, why))
+    told = {file.place for file in second}
+    return [each for each in rollouts if each.sample_id not in told], second
 
 
 def _student_name(rollout: Rollout, *, is_file: bool) -> str:
     """Return the student of a solution: its sample id, of a text in a folder its path below the problem, no ending."""
     path = PurePosixPath(rollout.sample_id)
-    if not is_file or path.suffix not in TEXTS:
+    if not is_file or path.suffix.lower() not in TEXTS:
         return rollout.sample_id
     return path.with_suffix("").as_posix().removeprefix(f"{rollout.problem_id}/")
 
@@ -136,7 +163,11 @@ def _from_files(
             faults.append(f"{path}: {fault}")
             continue
         try:
-            found.append(Submission(problem_id, path.stem, _read_solution(path)))
+            document = _read_solution(path, is_alone=len(sources) == 1)
+            found.append(Submission(problem_id, path.stem, document.solution))
+            if document.not_read:
+                told = f"is read, but for {', '.join(document.not_read)}"
+                left_out.append(InputFile(path, str(path), InputKind.UNREAD, told))
         except PrismError as error:
             left_out.append(InputFile(path, str(path), InputKind.UNREAD, str(error)))
     if not (found or faults):
@@ -156,20 +187,15 @@ def _misuse(path: Path) -> str:
     return "" if path.exists() else f"cannot be read: No such file or directory{near_file(path)}"
 
 
-def _read_solution(path: Path) -> Solution:
-    """Read a text, or from a .json file a text, chat messages or steps.
+def _read_solution(path: Path, *, is_alone: bool) -> Document:
+    """Read a file of a student; beside those of others it puts in only what stands in the folder of its own name.
 
     Errors:
         PrismError: another kind of file; one that cannot be read; JSON that holds no solution.
     """
     if why := why_unread(path):
         raise PrismError(why)
-    text = decode(read_bytes(path, _MAX_TEXT))
-    if path.suffix != ".json":
-        return text
-    loaded: Solution = parse_json(text, table=dict)
-    solution_text(loaded)
-    return loaded
+    return read_document(path, root=path.parent if is_alone else own_folder(path))
 
 
 def _refuse_twice(where: str, found: Sequence[Submission]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import pytest
 
 import prism
 from prism.latex import extract, write
 from prism.latex.documents.asciimath import asciimath_latex
+from prism.latex.documents.kinds import kind_of
 from prism.latex.documents.markup import read_html
 from prism.latex.documents.mathml import mathml_latex
 from prism.latex.documents.office_documents import read_word_document
+from prism.latex.documents.reading import read_raw
 from prism.latex.documents.typst import read_typst_text, typst_latex
 from prism.latex.documents.web_pages import document_of
 from tests.support.document_forms import word_document
@@ -197,6 +201,30 @@ def test_what_is_seen_of_typst(typst: str, latex: list[str]) -> None:
 def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
     with pytest.raises(prism.LatexSyntaxError):
         prism.parse(typst_latex(f"v = {name}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "latex"),
+    [
+        ("a.adoc", "[stem]\n++++\nx^2 = 1/2\n++++\n", [r"x^{2} = \frac{1}{2}"]),
+        ("a.adoc", ":stem: latexmath\n\nstem:[x_1 = 2] stem::[y = 3]", ["x_1 = 2", "y = 3"]),
+        ("a.adoc", "[source,c]\n.Title\n----\nv = 2;\n----\n// $x = 1$\n////\n$y = 2$\n////\n----\nz = 3\n----",
+         ["z = 3"]),
+        ("a.typ", "```python\nv = 2\n``` ```\nz = 3\n```", ["z = 3"]),
+        ("a.org", "# $x = 1$\n#+begin_src c\nv = 2;\n#+end_src\n+$y = 2$+ $z = 3$\n#+begin_quote\n$u = 4$\n#+end_quote",
+         ["z = 3", "u = 4"]),
+        ("a.rst", ".. math::\n   :label: a\n\n   x = 1\n\n   y = 2\n\n.. code:: c\n\n   v = 2;\n\n:math:`z =\n3`",
+         ["x = 1", "y = 2", "z = 3"]),
+        ("a.wiki", "''v''<ref>$x = 1$</ref> <nowiki>$y = 2$</nowiki>\n:<math>z < 3</math>\n{{math|''u'' {{=}} 4}}",
+         ["y = 2", "z < 3", "u = 4"]),
+        ("a.mml", "<math><mi>v</mi><mo>=</mo><mn>2</mn></math>", ["v = 2"]),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_other_markups(name: str, text: str, latex: list[str]) -> None:
+    kind = kind_of(PurePath(name))
+    assert kind is not None
+    document = read_raw(text.encode(), kind)
+    assert [write(prism.parse(item.latex)) for item in extract(document.solution)] == latex
 
 
 @pytest.mark.parametrize(

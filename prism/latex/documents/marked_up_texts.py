@@ -116,7 +116,7 @@ _ORG_HEADING = re.compile(r"(\*+)\s+(.*)")
 _ORG_BLOCK = re.compile(r"\s*#\+begin_(\w+)", re.IGNORECASE)
 _ORG_KEYWORD = re.compile(r"\s*#\+(\w+)(?:\[[^\]]*\])?:\s*(.*)")
 _ORG_DRAWER = re.compile(r"\s*:(?:PROPERTIES|LOGBOOK|RESULTS):\s*", re.IGNORECASE)
-_ORG_STRUCK = re.compile(r"(?<![^\s(])\+(?=\S)([^+\n$\\]{1,500})(?<=\S)\+(?![^\s).,;])")
+_ORG_STRUCK = re.compile(r"(?<![^\s(])\+(?=\S)([^+\n]{1,500})(?<=\S)\+(?![^\s).,;])")
 _ORG_LINK = re.compile(r"\[\[([^\[\]]+)\](?:\[([^\[\]]*)\])?\]")
 _ORG_COUNTER = re.compile(r"\[@\w+\]\s?")
 _PICTURE_NAME = re.compile(r"\.(?:png|jpe?g|gif|svg|pdf|webp|bmp|tiff?)$", re.IGNORECASE)
@@ -245,7 +245,8 @@ def _write_directive(name: str, argument: str, body: list[str], writer: Document
 # AsciiDoc. ------------------------------------------------------------------------------------------------------
 
 _ADOC_INLINE = re.compile(r"\b(stem|latexmath|asciimath)::?\[((?:[^\]\\:]|\\.|:(?!\[))*+)\]", re.DOTALL)
-_ADOC_BLOCK = re.compile(r"\[(stem|latexmath|asciimath)[^\]]*\]\s*")
+_ADOC_FENCES = ("++++", "----", "....", "////")
+_ADOC_BLOCK = re.compile(r"\[(stem|latexmath|asciimath|source)\b[^\]]*\]\s*")
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(.*)")
 _ADOC_DEFAULT = re.compile(r"^:stem:[ \t]*(\w*)", re.MULTILINE)
 _ADOC_LIST = re.compile(r"\s*(?:\.{1,5}|\*{1,5}|-)\s+")
@@ -261,32 +262,33 @@ def read_asciidoc_text(raw: bytes) -> Document:
     default = _ADOC_DEFAULT.search(text)
     is_latex = default is not None and default[1].startswith("latex")
     writer = DocumentWriter()
-    kind, fence = "", ""
-    formula: list[str] = []
-    for number, line in enumerate(
-        _ADOC_INLINE.sub(lambda found: _stem(found, is_latex=is_latex), text).splitlines(), 1
-    ):
-        writer.begin_place(f"line {number}")
-        mark = line.strip()
-        if fence:
-            if mark == fence:
-                if fence == "++++" and kind:
-                    writer.add_display(_stem_latex(kind, "\n".join(formula), is_latex=is_latex))
-                    kind, formula = "", []
-                writer.add("```\n" if fence in ("----", "....") else "")
-                fence = ""
-            elif fence == "++++" and kind:
-                formula.append(line)
-            elif fence != "////":
-                writer.add(f"{line}\n")
-        elif mark in ("++++", "----", "....", "////"):
-            fence = mark
-            writer.add("```\n" if fence in ("----", "....") else "")
-        elif named := _ADOC_BLOCK.fullmatch(line):
+    lines = _ADOC_INLINE.sub(lambda found: _stem(found, is_latex=is_latex), text).splitlines()
+    at, kind = 0, ""
+    while at < len(lines):
+        line, mark = lines[at], lines[at].strip()
+        writer.begin_place(f"line {at + 1}")
+        if mark in _ADOC_FENCES:
+            end = next((k for k in range(at + 1, len(lines)) if lines[k].strip() == mark), len(lines))
+            _write_adoc_block(kind, mark, "\n".join(lines[at + 1 : end]), writer, is_latex=is_latex)
+            kind, at = "", end + 1
+            continue
+        if named := _ADOC_BLOCK.fullmatch(line):
             kind = named[1]
         else:
+            kind = kind if mark.startswith((".", "[")) else ""
             writer.add(_adoc_line(line, writer))
+        at += 1
     return writer.document()
+
+
+def _write_adoc_block(kind: str, fence: str, body: str, writer: DocumentWriter, *, is_latex: bool) -> None:
+    """Write a block between two fences: a formula, text as it stands; nothing of a comment and of a program."""
+    if fence == "++++" and kind in ("stem", "latexmath", "asciimath"):
+        writer.add_display(_stem_latex(kind, body, is_latex=is_latex))
+    elif fence in ("----", "....") and kind != "source":
+        writer.add(f"```\n{body}\n```\n")
+    elif fence == "++++":
+        writer.add(f"{body}\n")
 
 
 def _adoc_line(line: str, writer: DocumentWriter) -> str:

@@ -36,6 +36,10 @@ _SYMBOLS = {
     "prime": "'", "thin": r"\,", "med": r"\;", "thick": r"\;", "space": " ", "wide": r"\quad ", "ell": r"\ell ",
     "chevron.l": r"\langle ", "chevron.r": r"\rangle ", "angle.l": r"\langle ", "angle.r": r"\rangle ",
     "parallel": r"\parallel ", "perp": r"\perp ", "bar.v": "|", "bar.v.double": r"\|", "percent": r"\%", "slash": "/",
+    "dots.h.c": r"\cdots ", "times.o": r"\otimes ", "times.circle": r"\otimes ", "zws": "{}", "plus.o": r"\oplus ",
+    "plus.circle": r"\oplus ", "ast.op": "*", "dagger": r"\dagger ", "eq.triple": r"\equiv ", "lt.slant": r"\le ",
+    "gt.slant": r"\ge ", "compose": r"\circ ", "dot.circle": r"\odot ", "arrow.t": r"\uparrow ",
+    "arrow.b": r"\downarrow ",
     "therefore": r"\therefore ", "because": r"\because ", "prop.to": r"\propto ", "RR": r"\mathbb{R}",
     "forall": r"\forall ",
 }  # fmt: skip
@@ -226,7 +230,7 @@ _LABEL = re.compile(r"<[\w:.-]+>")
 _ARGUMENT_SIGN = re.compile(r'"[^"\n]*"|[\[$(){}]')
 _STOP = re.compile(r"\$|\\.|#\w+[(\[]", re.DOTALL)
 _BOX = re.compile(r"#(?:box|rect)\([^$\[\]]*\[\$([^$]*)\$\]\)")
-_RAW_FENCE = re.compile(r"`{3,}")
+_RAW_FENCE = re.compile(r"(`{3,})([A-Za-z]*)")
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _COMPUTED = ("if", "for", "while", "context", "eval")
 
@@ -368,12 +372,12 @@ def _end_of_bracket(text: str, at: int, most: int = 1 << 30) -> int:
 
 
 def _read_raw(text: str, at: int, writer: DocumentWriter) -> int:
-    """Write code as such."""
+    """Write raw text as code; that of a program, by its language, states nothing."""
     fence = _RAW_FENCE.match(text, at)
-    mark = fence[0] if fence else "`"
+    mark = fence[1] if fence else "`"
     end = text.find(mark, at + len(mark))
     end = end + len(mark) if end >= 0 else len(text)
-    writer.add(text[at:end])
+    writer.add("" if fence and fence[2] else text[at:end])
     return end
 
 

@@ -163,6 +163,32 @@ def test_omml(omml: str, latex: str) -> None:
     assert [item.kind for item in extract(document.solution)] == [item.kind for item in extract(f"$${latex}$$")]
 
 
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [
+        ([("a", "<w:strike/>"), ("b", "<w:strike/>"), ("c", "")], "~~ab~~c"), ([("a", '<w:strike w:val="0"/>')], "a"),
+        ([("v", ""), *[(each, '<w:vertAlign w:val="subscript"/>') for each in ("ma", "x")], ("2", "")], "v_{max}2"),
+        ([("t", ""), ("2", '<w:vertAlign w:val="superscript"/>')], "t^{2}"), ([("a", "<w:vanish/>"), ("b", "")], "b"),
+    ],
+)  # fmt: skip
+def test_runs_of_word(runs: list[tuple[str, str]], text: str) -> None:
+    body = "".join(f"<w:r><w:rPr>{properties}</w:rPr><w:t>{each}</w:t></w:r>" for each, properties in runs)
+    assert read_word_document(word_document(f"<w:p>{body}</w:p>")).solution == f"{text}\n\n"
+
+
+def test_numbers_of_lists_of_word_are_written() -> None:
+    numbering = (
+        '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum '
+        'w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText '
+        'w:val="(%1)"/></w:lvl></w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+    )
+    listed = (
+        '<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="7"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>'
+    )
+    document = read_word_document(word_document(listed * 2, **{"word/numbering.xml": numbering}))
+    assert document.solution == "(a) x\n\n(b) x\n\n"
+
+
 @pytest.mark.parametrize(("mathml", "latex"), MATHML, ids=range(len(MATHML)))
 def test_mathml(mathml: str, latex: str) -> None:
     math = next(read_html(f"<math><mrow>{mathml}</mrow></math>").elements("math"))
@@ -215,7 +241,7 @@ def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
          ["z = 3", "u = 4"]),
         ("a.rst", ".. math::\n   :label: a\n\n   x = 1\n\n   y = 2\n\n.. code:: c\n\n   v = 2;\n\n:math:`z =\n3`",
          ["x = 1", "y = 2", "z = 3"]),
-        ("a.wiki", "''v''<ref name=a>$x = 1$</ref> <nowiki>$y = 2$</nowiki>\n:<math>z < 3</math>,\n{{math|1=''u'' {{=}} 4}}",
+        ("a.wiki", "''v''<ref>$x = 1$</ref> <nowiki>$y = 2$</nowiki>\n:<math>z < 3</math>\n{{math|''u'' {{=}} 4}}",
          ["y = 2", "z < 3", "u = 4"]),
         ("a.mml", "<math><mi>v</mi><mo>=</mo><mn>2</mn></math>", ["v = 2"]),
     ],

@@ -45,6 +45,7 @@ class DocumentWriter:
         self._length = 0
         self._places: list[tuple[int, str]] = []
         self._not_read: dict[tuple[str, str], int] = {}
+        self._last_mark = ("", 0)
 
     def add(self, text: str) -> None:
         """Add a piece of text as it stands."""
@@ -65,6 +66,18 @@ class DocumentWriter:
             self.end_block()
             self.add(f"\\[\n{latex}\n\\]" if "$" in latex else f"$$\n{latex}\n$$")
             self.end_block()
+
+    def begin_mark(self, mark: str) -> None:
+        """Begin what stands between marks, `~~` or `_{`; right behind what has the same marks it goes on there."""
+        if mark and self._last_mark == (mark, len(self._pieces)):
+            self._length -= len(self._pieces.pop())
+        else:
+            self.add(mark)
+
+    def end_mark(self, mark: str) -> None:
+        """End what `begin_mark` has begun."""
+        self.add("}" if mark.endswith("{") else mark)
+        self._last_mark = (mark, len(self._pieces))
 
     def end_line(self) -> None:
         """Begin a new line, unless one has begun."""

@@ -157,15 +157,15 @@ class _WordReader:
         properties = run.first("w:rPr")
         place = _value(properties, "w:vertAlign") if properties is not None else ""
         is_struck = properties is not None and any(
-            (mark := properties.first(name)) is not None and mark.attributes.get("w:val", "1") not in ("0", "false")
+            (struck := properties.first(name)) is not None and struck.attributes.get("w:val", "1") not in ("0", "false")
             for name in ("w:strike", "w:dstrike")
         )
         if properties is not None and properties.first("w:vanish") is not None:
             return
-        sign = {"subscript": "_", "superscript": "^"}.get(place, "")
-        self.writer.add(f"{sign}{{" if sign else "~~" if is_struck else "")
+        mark = {"subscript": "_{", "superscript": "^{"}.get(place, "~~" if is_struck else "")
+        self.writer.begin_mark(mark)
         self._write_inline(run)
-        self.writer.add("}" if sign else "~~" if is_struck else "")
+        self.writer.end_mark(mark)
 
     def write_displays(self, element: Element) -> None:
         """Write the formulas of an `m:oMathPara`, which stand by themselves."""

@@ -145,9 +145,9 @@ def _write(element: Element, writer: DocumentWriter) -> None:
     else:
         mark = _MARKS.get(name, "")
         mark = mark if mark and _is_longer(element, _MAX_NAME if mark == "**" else 0) else ""
-        writer.add(mark)
+        writer.begin_mark(mark)
         _write_all(element, writer)
-        writer.add(mark)
+        writer.end_mark(mark)
 
 
 def _is_unseen(element: Element) -> bool:

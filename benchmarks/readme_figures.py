@@ -498,7 +498,7 @@ def headline() -> list[str]:
     ]
 
 
-BESIDE_ANOTHER = {"beside_before"}
+BESIDE_ANOTHER = {"beside_before", "algorithm1"}  # another tree, another algorithm; each names its commit
 SECTIONS = {
     "Are two formulas the same?": (accuracy, pairs, paper),
     "Is a solution graded right?": (graded, claims, itself),
@@ -528,7 +528,8 @@ def filled(path: Path, body: str) -> str:
 def versions() -> dict[str, list[str]]:
     """Map the commits of each version of what is measured to the results, of those that are shown, of that version.
 
-    Commits that differ only in benchmarks, tests and texts measure the same thing. Ratios to another tree stand alone.
+    Commits that differ only in benchmarks, tests and texts measure the same thing. What is held beside another tree or
+    algorithm stands alone.
     """
     found: dict[str, list[str]] = {}
     names: dict[str, set[str]] = {}

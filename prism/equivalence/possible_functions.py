@@ -38,6 +38,8 @@ def with_functions(a: Formula, b: Formula, context: Context) -> Called | None:
 
     None if there is no such letter, or if one of them stands elsewhere too, is declared by the problem, or given.
     """
+    if not any(mark in f.latex for f in (a, b) for mark in MAY_CALL):
+        return None  # as nearly all pairs: nothing is walked
     shown = [_with_square_calls(f, context) for f in (a, b)]
     found = [frozenset(_calls(called)) - _calls(f).keys() for called, f in zip(shown, (a, b), strict=True)]
     letters = frozenset(symbol_of(name).body for names in found for name in names)

@@ -119,18 +119,28 @@ def _sent_messages(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
+def _single(answers: Any, what: str) -> Mapping[str, Any]:
+    """Return the one answer that an endpoint has given.
+
+    Errors:
+        PrismError: there are several, or none.
+    """
+    found = _messages_in(answers)
+    if len(found) != 1:
+        raise PrismError(f"holds {count_of(len(found), what)}; a solution is one: save it alone")
+    return found[0]
+
+
 def _chosen_message(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the message of an answer by an OpenAI-compatible endpoint.
 
     Errors:
         PrismError: it holds several answers, or none.
     """
-    choices = _messages_in(value["choices"])
-    if len(choices) != 1:
-        raise PrismError(f"holds {count_of(len(choices), 'choice')}; a solution is one: save it alone")
-    message = choices[0].get("message")
+    choice = _single(value["choices"], "choice")
+    message = choice.get("message")
     if not isinstance(message, Mapping):
-        return [{"role": "assistant", "content": str(choices[0].get("text") or "")}]
+        return [{"role": "assistant", "content": str(choice.get("text") or "")}]
     return [message]
 
 
@@ -140,10 +150,7 @@ def _parts_of_candidate(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     Errors:
         PrismError: it holds several answers, or none.
     """
-    candidates = _messages_in(value["candidates"])
-    if len(candidates) != 1:
-        raise PrismError(f"holds {count_of(len(candidates), 'candidate')}; a solution is one: save it alone")
-    content = candidates[0].get("content")
+    content = _single(value["candidates"], "candidate").get("content")
     return _messages_with_parts([content] if isinstance(content, Mapping) else [])
 
 

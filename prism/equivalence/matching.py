@@ -305,10 +305,10 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
             imprecise = verdict
     if imprecise is not None:
         return imprecise
-    if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
-        return found
     if plain.reason == "unsupported" and differ_in_letters(*resolved, context):
         return Verdict(Status.DIFFERENT, "other_letters")
+    if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
+        return found
     if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):
         return replace(plain, reason="dimension", detail=fault)
     return plain

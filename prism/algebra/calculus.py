@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from prism import budget
 from prism.algebra.expr import (
@@ -171,7 +172,8 @@ class _Derivatives:
     are_all: bool
 
 
-@budget.remembered(_FORMULAS_KEPT)
+@budget.forgettable
+@lru_cache(_FORMULAS_KEPT)
 def _read_derivatives(f: Formula) -> _Derivatives:
     """Return the derivatives of lone symbols in a formula."""
     nodes = [node for member in f.members for node in nodes_with(member, *_OPERATIONS)]

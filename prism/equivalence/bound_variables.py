@@ -10,9 +10,10 @@ below rounding (semantics X.9).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbols, traits_of, walk
-from prism.budget import remembered
+from prism.budget import forgettable
 
 _RANGES = frozenset(("sum", "product", "integral"))
 _ENDS = 2  # arguments of a range before its ends
@@ -49,7 +50,8 @@ def _ends_of_ranges(f: Formula) -> set[tuple[str, bool]]:
     return {(node.op, any(map(is_infinite, node.args[_ENDS:]))) for node in nodes}
 
 
-@remembered(4096)
+@forgettable
+@lru_cache(4096)
 def _variables_around(f: Formula) -> dict[str, frozenset[tuple[str, ...]]]:
     """Return for each letter below an integral the variables of the integrals and derivatives around it, in order."""
     found: dict[str, set[tuple[str, ...]]] = {}

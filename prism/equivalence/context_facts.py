@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, number, symbol, symbols, traits_of, walk
-from prism.budget import remembered_property
+from prism.budget import free_property
 from prism.equivalence.known_values import has_constant_value
 from prism.physics.constants import constant_table
 from prism.physics.context import Context, constant_readings, given_values, kind_of, may_be_constant
@@ -48,7 +48,7 @@ class ContextFacts:
 
     context: Context
 
-    @remembered_property
+    @free_property
     def definitions(self) -> Mapping[str, Expr]:
         """Map each symbol that the problem defines to its defining expression; circular definitions are left out."""
         found: dict[str, Expr] = {}
@@ -63,7 +63,7 @@ class ContextFacts:
         circular = {name for name in found if name in _defining_names(name, found)}
         return {name: expr for name, expr in found.items() if name not in circular}
 
-    @remembered_property
+    @free_property
     def partial_dots(self) -> Mapping[Expr, Expr]:
         r"""Map derivatives by dots and primes to partial ones where a definition says so for the first one.
 
@@ -83,7 +83,7 @@ class ContextFacts:
                     found[Expr("derivative", written_by, order)] = Expr("partial", partial.args, order)
         return found
 
-    @remembered_property
+    @free_property
     def unique_amounts(self) -> Mapping[str, Amount]:
         """Map symbols with a given value to that value, if it is not 0 and no other symbol is given the same."""
         values = given_values(self.context)
@@ -91,12 +91,12 @@ class ContextFacts:
         counts = Counter(amounts.values())
         return {name: amount for name, amount in amounts.items() if counts[amount] == 1 and amount[0]}
 
-    @remembered_property
+    @free_property
     def given_dimensions(self) -> Mapping[str, Dimension]:
         """Map symbols with a given value to its dimension."""
         return {name: value.quantity.dimension for name, value in given_values(self.context).items()}
 
-    @remembered_property
+    @free_property
     def identities(self) -> Mapping[str, tuple[Identity, ...]]:
         r"""Map letters of constants of nature to the identities that express them by others, as `\hbar = h/2\pi`.
 
@@ -120,18 +120,18 @@ class ContextFacts:
         is_indexed = "_" in name and kind_of(self.context, name) == "positive"
         return may_be_constant(self.context, name) or name == r"\hbar" or is_indexed
 
-    @remembered_property
+    @free_property
     def constants(self) -> frozenset[str]:
         """Return the letters of constants of nature with a value, without those that the problem gives or uses."""
         letters = constant_table().by_symbol.keys() - self.context.givens.keys()
         return frozenset(name for name in letters if has_constant_value(name) and may_be_constant(self.context, name))
 
-    @remembered_property
+    @free_property
     def valued(self) -> frozenset[str]:
         """Return the symbols whose value a number may be: with a given value of their own, or constants of nature."""
         return self.constants.union(self.unique_amounts)
 
-    @remembered_property
+    @free_property
     def accounted_for(self) -> frozenset[str]:
         """Return the symbols that one can substitute: given, defined or in a definition, and letters of constants."""
         in_definitions = symbols(*self.definitions.values())

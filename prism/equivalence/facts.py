@@ -58,7 +58,7 @@ class FormulaFacts:
         """Return the operators that occur in the formula, keys of `OPS`."""
         return traits_of(self.formula).ops
 
-    @remembered_property
+    @free_property
     def in_base_units(self) -> Formula:
         r"""Return the formula with every unit as a factor times base units: `\unit{km}` is `1000 \unit{m}`.
 
@@ -184,7 +184,7 @@ class FormulaFacts:
         """Return True if the formula has a symbol with a prime, or a derivative by a variable that is not named."""
         return UNNAMED.name in self.names or any(symbol_of(name).primes for name in self.names)
 
-    @remembered_property
+    @free_property
     def decimal_uncertainty(self) -> float:
         """Return the relative uncertainty of the least precise decimal in the formula; 0 if all numbers are exact."""
         return max((decimal_uncertainty(node) for node in self._nodes if node.op == "num"), default=0.0)
@@ -220,13 +220,13 @@ class FormulaFacts:
             return False
         return self.names.isdisjoint("ij") and not any(mark in name for name in self.names for mark in _MARKS)
 
-    @remembered_property
+    @free_property
     def called_letters(self) -> frozenset[str]:
         """Return letters that are applied to one argument and have no fixed meaning as a function, as `f` in `f(x)`."""
         calls = (node.name for node in self._nodes if node.op == "apply" and len(node.args) == 1)
         return frozenset(name for name in calls if is_free_function(name)) if "apply" in self.ops else frozenset()
 
-    @remembered_property
+    @free_property
     def integration_variables(self) -> frozenset[str]:
         """Return the names of the variables of the formula's integrals."""
         return frozenset(node.args[1].name for node in self._nodes if node.op == "integral" and len(node.args) > 1)

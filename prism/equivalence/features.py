@@ -95,7 +95,7 @@ class Features:
         """Return the hash, which each of the other properties asks for."""
         return hash((self.facts.formula, self.known.context))
 
-    @remembered_property
+    @free_property
     def plain(self) -> FormulaFacts:
         """Return the facts about the formula in base units."""
         return facts_of(self.facts.in_base_units)
@@ -105,7 +105,7 @@ class Features:
         """Return the screen of the formula in base units; None if it has none."""
         return screen_of(self.plain.formula, self.known.context)
 
-    @remembered_property
+    @free_property
     def hints(self) -> frozenset[Hint]:
         """Return what the formula has: a rule of substitution that concerns nothing of it may be left out."""
         ops, names, known = self.plain.ops, self.plain.names, self.known
@@ -148,7 +148,7 @@ class Features:
 
     # Its notation.
 
-    @remembered_property
+    @free_property
     def italic_quantities(self) -> tuple[Expr | None, ...]:
         """Return each member with the letters behind its number as units, as `50 Hz`; None where it has none."""
         return tuple(
@@ -158,18 +158,18 @@ class Features:
             ]
         )
 
-    @remembered_property
+    @free_property
     def symbols_beside_units(self) -> frozenset[str]:
         """Return the symbols in members without letters that are units."""
         pairs = zip(self.facts.formula.members, self.italic_quantities, strict=True)
         return symbols(*[member for member, quantity in pairs if quantity is None])
 
-    @remembered_property
+    @free_property
     def magnitudes(self) -> frozenset[str]:
         """Return the names of the lengths of the formula's vectors."""
         return frozenset(magnitude_name(name) for name in self.plain.names if symbol_of(name).is_vector)
 
-    @remembered_property
+    @free_property
     def differentiated(self) -> Mapping[bool, frozenset[str]]:
         """Return the symbols of which the formula has a total derivative, by whether its variable is named."""
         nodes = [node for member in self.plain.formula.members for node in nodes_with(member, "derivative")]
@@ -179,14 +179,14 @@ class Features:
             for is_named in (True, False)
         }
 
-    @remembered_property
+    @free_property
     def primed(self) -> frozenset[str]:
         """Return the symbols that the formula has with a prime, or a derivative of which is written with primes."""
         return self.differentiated[False].union(
             symbol_of(name).unprimed for name in self.plain.names if symbol_of(name).primes
         )
 
-    @remembered_property
+    @free_property
     def called(self) -> frozenset[str]:
         """Return the letters that have an argument in brackets."""
         return frozenset(node.name for member in self.plain.formula.members for node in nodes_with(member, "apply"))
@@ -201,12 +201,12 @@ class Features:
             return True
         return not DERIVATIVES.isdisjoint(self.plain.ops) and bool(self.known.definitions or self.known.partial_dots)
 
-    @remembered_property
+    @free_property
     def names_with_definitions(self) -> frozenset[str]:
         """Return the symbols of the formula as it is written, and those in their definitions."""
         return names_with_definitions(self.facts.formula, self.known.context)
 
-    @remembered_property
+    @free_property
     def valued(self) -> frozenset[str]:
         """Return the symbols of the formula and of its definitions with a value that a number may be."""
         return self.names_with_definitions & self.known.valued
@@ -239,12 +239,12 @@ class Features:
         found = (names for each in self.meanings.values() for names in (each.givens, each.constants))
         return frozenset[str]().union(*found) - self.names_with_definitions
 
-    @remembered_property
+    @free_property
     def letters_of_constants(self) -> frozenset[str]:
         """Return the symbols of the formula that an identity of constants of nature can replace."""
         return self.plain.names & self.known.identities.keys()
 
-    @remembered_property
+    @free_property
     def names_of_constants(self) -> frozenset[str]:
         r"""Return the symbols that identities of constants would bring into the formula, as `h` for `\hbar`."""
         letters = self.letters_of_constants

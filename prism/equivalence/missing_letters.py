@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 
 from prism.algebra.expr import Formula, canonical, symbols, walk
-from prism.budget import remembered
+from prism.budget import forgettable, remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT
 from prism.equivalence.interpretation.constructs import base_letter, constructs_of
@@ -54,7 +55,8 @@ def _share_no_letter(a: Formula, b: Formula, known: frozenset[str]) -> bool:
     return _letters(a).isdisjoint(_letters(b))
 
 
-@remembered(FORMULAS_KEPT)
+@forgettable
+@lru_cache(FORMULAS_KEPT)
 def _letters(f: Formula) -> frozenset[str]:
     """Return the letters of all names in a formula, bound ones and functions included."""
     called = {node.name for member in f.members for node in walk(member) if node.op == "apply"}
@@ -89,7 +91,8 @@ def _members(f: Formula) -> frozenset[str]:
     return frozenset(canonical(member) for member in f.members if symbols(member))
 
 
-@remembered(CONTEXTS_KEPT)
+@forgettable
+@lru_cache(CONTEXTS_KEPT)
 def _names_with_a_meaning(context: Context) -> frozenset[str]:
     """Return the names that a given value, a definition or a constant of nature may stand for."""
     defined = symbols(*(member for written in context.definitions for member in written.members))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, symbol, symbols, traits_of, walk
 from prism.algebra.symbols import symbol_of
-from prism.budget import remembered
+from prism.budget import forgettable
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.facts import FORMULAS_KEPT, VECTOR, is_free_function
 
@@ -67,7 +68,8 @@ class Marks:
     equated: tuple[tuple[str, Expr], ...]
 
 
-@remembered(FORMULAS_KEPT)
+@forgettable
+@lru_cache(FORMULAS_KEPT)
 def marks_of(f: Formula) -> Marks:
     """Return the marks of a formula."""
     members, names, ops = f.members, traits_of(f).names, traits_of(f).ops

@@ -7,10 +7,11 @@ that has the other spelling, and no letter of its own for it, tells.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
+from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, walk
 from prism.algebra.symbols import symbol_of
-from prism.budget import remembered
+from prism.budget import forgettable
 from prism.equivalence.facts import FORMULAS_KEPT, facts_of
 from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import marks_of
@@ -53,7 +54,8 @@ def respelled(reference: Formula, claim: Formula, declared: Set[str]) -> dict[st
     }
 
 
-@remembered(FORMULAS_KEPT)
+@forgettable
+@lru_cache(FORMULAS_KEPT)
 def _things_by_letter(f: Formula) -> Mapping[str, tuple[str, ...]]:
     """Return for each letter of a formula what it may be a spelling of."""
     return {name: tuple(_things(f, name)) for name in facts_of(f).names}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk, with_args
 from prism.algebra.symbols import symbol_of
-from prism.budget import remembered_property
+from prism.budget import free_property, remembered_property
 from prism.equivalence.context_facts import definitions_of, facts_of_context
 from prism.equivalence.facts import Literal, both_in_base_units, facts_of, literals_in, subject_of
 from prism.equivalence.features import Features, features_of
@@ -328,7 +328,7 @@ class Forms:
     written: Attempt
     context: Context
 
-    @remembered_property
+    @free_property
     def plain(self) -> Attempt:
         """Return the pair in base units."""
         return _in_base_units(self.written)

@@ -11,11 +11,12 @@ problem, as the permittivity in `\nabla\cdot(\varepsilon\vec E)`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
 from prism.algebra.symbols import HAT, VECTOR, symbol_of
-from prism.budget import charge_steps, remembered
+from prism.budget import charge_steps, forgettable, remembered
 from prism.equivalence.notation import magnitude_name
 
 _STEPS = 5  # of Python for a node that is written in components
@@ -56,7 +57,8 @@ def in_components(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
     return None if one is None or two is None else (one, two)
 
 
-@remembered(FORMULAS_KEPT)
+@forgettable
+@lru_cache(FORMULAS_KEPT)
 def _fields_of(f: Formula) -> _Fields:
     """Return symbols that surely vary in space: components of vectors, and symbols that a nabla or partial acts on."""
     found = set()
@@ -71,7 +73,8 @@ def _fields_of(f: Formula) -> _Fields:
     return frozenset(found) - {*_INDEPENDENT}
 
 
-@remembered(FORMULAS_KEPT)
+@forgettable
+@lru_cache(FORMULAS_KEPT)
 def _varying_names(f: Formula) -> _Fields:
     """Return the names in a formula, and those of components of its vectors: what it may be asked about fields."""
     names = symbols(*f.members)

@@ -26,6 +26,7 @@ from prism.engine.lowering.notation import conjugation_base as conjugation_base
 from prism.engine.lowering.notation import restrict_notation as restrict_notation
 from prism.engine.lowering.scalars import decimal_uncertainty as decimal_uncertainty
 from prism.engine.lowering.scalars import lower_node, lower_real
+from prism.engine.store import stored
 from prism.engine.tape import Builder, Tape, TapeTooLarge, finish_tape
 
 _INVERSE = frozenset(("asin", "acos", "atan"))
@@ -81,6 +82,7 @@ def _has_unsimplified_inverse(residual: Expr) -> bool:
     return bool(found) and any(f"{op}[" in canonical(residual) for op in found)
 
 
+@stored
 def table_shape(node: Expr, notation: Notation) -> tuple[int, int] | None:
     """Return (rows, columns) of a vector or matrix expression; None for a number, or beyond the limits of a tape.
 

@@ -392,7 +392,7 @@ def test_verify(row: VerifyRow) -> None:
 @pytest.mark.parametrize("row", params("links", LinkRow))
 def test_link(row: LinkRow) -> None:
     import prism
-    from prism.grading.chain_links import check_link
+    from prism.grading.chains.links import check_link
 
     left, right = prism.parse(row.chain).members
     found = check_link(left, right, context_of(row) or prism.Context())
@@ -402,7 +402,7 @@ def test_link(row: LinkRow) -> None:
 
 @pytest.mark.parametrize("row", params("parts", PartsRow))
 def test_parts(row: PartsRow) -> None:
-    from prism.grading.parts import divide_into_parts
+    from prism.grading.parts.division import divide_into_parts
 
     found = divide_into_parts(row.text, row.letters)
     stretches: dict[tuple[int, int], list[str]] = {}

@@ -418,10 +418,11 @@ def test_examples_of_docstrings_are_code(site: Path) -> None:
 @pytest.mark.slow
 def test_the_reference_names_every_reason_flag_and_status(pages: dict[str, _Html]) -> None:
     from prism.equivalence import verdict
-    from prism.grading import chain_links, result, scoring, selection
+    from prism.grading import result, scoring, selection
+    from prism.grading.chains import links
 
     said = pages["reference/reasons.html"].text
-    lists = (verdict.REASONS, chain_links.REASONS, selection.WITHHELD_REASONS, result.FLAGS, scoring.PARTS)
+    lists = (verdict.REASONS, links.REASONS, selection.WITHHELD_REASONS, result.FLAGS, scoring.PARTS)
     for found in lists:
         assert not [code for code, words in found.items() if f"{code} {words.replace('`', '')}" not in said]
     assert not [status for status in (*verdict.Status, *scoring.STATUSES) if f" {status} " not in said]

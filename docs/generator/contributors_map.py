@@ -23,7 +23,7 @@ from prism.diagnosis.rule_map import (
     Origin,
 )
 from prism.equivalence.verdict import REASONS, STAGES
-from prism.grading.chain_links import REASONS as LINK_REASONS
+from prism.grading.chains.links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS
 

@@ -50,7 +50,7 @@ from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.stated_numbers import stated_number
 from prism.errors import LatexSyntaxError, PrismError
 from prism.grading.located_claims import LocatedClaim, locate_claims
-from prism.grading.parts import Part, divide_into_parts
+from prism.grading.parts.division import Part, divide_into_parts
 from prism.grading.pipeline import grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import Extraction, LeftOut, Solution, extract, one_line

@@ -109,7 +109,7 @@ from prism.equivalence.features import claimed_number, dimension_fault, is_tauto
 from prism.equivalence.known_values import evaluate_with_units
 from prism.equivalence.statements import statements_of
 from prism.errors import PrismError, named_type
-from prism.grading.chain_links import check_link
+from prism.grading.chains.links import check_link
 from prism.grading.prepared import PreparedProblem, in_alternative, prepare
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade

@@ -20,7 +20,7 @@ from prism.diagnosis.consequences import are_equivalent
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
-from prism.grading.own_symbols import letter_of, may_denote, with_names
+from prism.grading.claims.own_symbols import letter_of, may_denote, with_names
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.references import MatchTask, ReferenceNode
 from prism.grading.result import Grade

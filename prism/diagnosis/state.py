@@ -10,9 +10,9 @@ from prism.diagnosis.repairs import Change
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
-from prism.grading.claims import Claim
+from prism.grading.claims.claim import Claim
+from prism.grading.claims.own_symbols import with_names
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
-from prism.grading.own_symbols import with_names
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula

@@ -13,17 +13,17 @@ from prism.algebra.expr import Expr, Formula, symbols, symbols_of
 from prism.budget import OverBudget
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
-from prism.grading.chains import members_before
-from prism.grading.claims import is_committed
-from prism.grading.conditions import conditioned_orders
-from prism.grading.final_answers import FinalAnswer, is_answer, with_subjects
-from prism.grading.italic_units import known_dimensions, with_italic_units
-from prism.grading.joints import withdrawn_orders
-from prism.grading.named_letters import with_tied_letters
-from prism.grading.other_cases import other_case_orders, stated_case_orders, states_bound
-from prism.grading.parts import Part, letters_at
-from prism.grading.redefinitions import redefined_orders
-from prism.grading.restating_forms import read_once, without_restatements
+from prism.grading.answers.final_answers import FinalAnswer, is_answer, with_subjects
+from prism.grading.chains.chain import members_before
+from prism.grading.claims.claim import is_committed
+from prism.grading.claims.conditions import conditioned_orders
+from prism.grading.claims.italic_units import known_dimensions, with_italic_units
+from prism.grading.claims.joints import withdrawn_orders
+from prism.grading.claims.named_letters import with_tied_letters
+from prism.grading.claims.other_cases import other_case_orders, stated_case_orders, states_bound
+from prism.grading.claims.redefinitions import redefined_orders
+from prism.grading.claims.restating_forms import read_once, without_restatements
+from prism.grading.parts.division import Part, letters_at
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, with_defined_names
 from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value

@@ -23,8 +23,8 @@ from prism.equivalence.matching import match_within_budget
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
-from prism.grading.claims import Claim, may_learn_names, n_unaccounted, with_left_side, with_sign_flipped
-from prism.grading.own_symbols import (
+from prism.grading.claims.claim import Claim, may_learn_names, n_unaccounted, with_left_side, with_sign_flipped
+from prism.grading.claims.own_symbols import (
     OwnNames,
     OwnSymbols,
     collect_own_symbols,

@@ -24,13 +24,13 @@ from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import RANK, REASONS, Stage, Status
 from prism.garbage import without_collection
-from prism.grading.claims import Claim
+from prism.grading.claims.claim import Claim
+from prism.grading.claims.italic_units import units_hint
 from prism.grading.formula_sheet import is_formula_sheet
 from prism.grading.guesses import guesses_behind_work, without_guesses
-from prism.grading.italic_units import units_hint
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
-from prism.grading.parts import Part, divide_into_parts
+from prism.grading.parts.division import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, prepare, without_definitions
 from prism.grading.references import ReferenceNode, is_guess
 from prism.grading.result import Grade, GradedFormula, Incident, Match, holds_no_formulas, internal_incident

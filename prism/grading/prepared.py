@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from prism.algebra.expr import Formula, symbols_of
 from prism.budget import GIVEN, share
 from prism.errors import DataFileError, PrismError
+from prism.grading.answers.final_answers import FinalAnswer, final_answer_of
 from prism.grading.copies import shown_by
-from prism.grading.final_answers import FinalAnswer, final_answer_of
 from prism.grading.references import (
     MatchTask,
     ReferenceNode,

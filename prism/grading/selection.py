@@ -16,15 +16,15 @@ from enum import StrEnum
 
 from prism.algebra.expr import ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
-from prism.grading.chains import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
+from prism.grading.answers.final_answers import is_answer
+from prism.grading.chains.chain import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
+from prism.grading.claims.joints import superseded_orders
+from prism.grading.claims.restatements import restates
 from prism.grading.copies import is_copy
-from prism.grading.final_answers import is_answer
-from prism.grading.joints import superseded_orders
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
-from prism.grading.restatements import restates
 from prism.grading.stances import Assertion, Stance, assertions_of, is_solved_for_symbol
 from prism.physics.context import Context
 

@@ -35,11 +35,11 @@ from prism.equivalence.numbers import compare_numbers
 from prism.equivalence.stated_numbers import Numeric, is_subject
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import Status, Verdict
-from prism.grading.claims import Claim, n_unaccounted, with_left_side
+from prism.grading.claims.claim import Claim, n_unaccounted, with_left_side
+from prism.grading.claims.own_symbols import OwnSymbols, fresh_quantities, may_denote, with_names
+from prism.grading.claims.restatements import shuts_out
 from prism.grading.match_matrix import CellTable, MatchMatrix
-from prism.grading.own_symbols import OwnSymbols, fresh_quantities, may_denote, with_names
 from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
-from prism.grading.restatements import shuts_out
 from prism.physics.context import Context
 
 FAR = 0.05  # relative: a number further away is another one, where it is not stated but follows (`2E = 1 MeV`)

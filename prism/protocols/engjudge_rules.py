@@ -36,8 +36,8 @@ from prism.equivalence.features import claimed_number
 from prism.equivalence.stated_numbers import Numeric, StatedNumber, stated_number
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
-from prism.grading.chain_links import check_link
-from prism.grading.own_symbols import letter_of
+from prism.grading.chains.links import check_link
+from prism.grading.claims.own_symbols import letter_of
 from prism.grading.prepared import PreparedProblem, in_alternative
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.equivalence.stated_numbers import StatedNumber
-from prism.grading.own_symbols import letter_of
+from prism.grading.claims.own_symbols import letter_of
 from prism.physics.context import Context, given_values
 from prism.physics.tables import Dimension, parse_dimension
 

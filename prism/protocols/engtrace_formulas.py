@@ -27,9 +27,9 @@ from prism.equivalence.stated_numbers import Numeric, StatedNumber
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
-from prism.grading.claims import Claim, is_committed
+from prism.grading.claims.claim import Claim, is_committed
+from prism.grading.claims.own_symbols import fresh_quantities
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
-from prism.grading.own_symbols import fresh_quantities
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import MatchTask, ReferenceNode
 from prism.grading.result import Grade, Incident

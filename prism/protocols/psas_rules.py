@@ -26,9 +26,9 @@ from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
-from prism.grading.claims import n_unaccounted
+from prism.grading.claims.claim import n_unaccounted
 from prism.grading.match_matrix import MAX_UNSHARED, CellTable
-from prism.grading.parts import Part, divide_into_parts
+from prism.grading.parts.division import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, in_alternative
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula

@@ -25,7 +25,7 @@ from prism.diagnosis.rule_map import (
     Origin,
 )
 from prism.equivalence.verdict import REASONS, Stage
-from prism.grading.chain_links import REASONS as LINK_REASONS
+from prism.grading.chains.links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS, WithheldReason
 from tests.support.scripts import load_script
@@ -33,13 +33,16 @@ from tests.support.scripts import load_script
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: list[Mapping[Any, Origin]] = [VERDICT_ORIGINS, STAGE_ORIGINS, WITHHELD_ORIGINS, FLAG_ORIGINS, LINK_ORIGINS]
 ASKS = ("isdisjoint", "frozenset")  # calls that ask for a reason and give none
-LISTS = ("prism.equivalence.verdict", "prism.grading.chain_links")  # of all reasons; of another family
+LISTS = ("prism.equivalence.verdict", "prism.grading.chains.links")  # of all reasons; of another family
 
 
 def deciding_modules() -> dict[str, ast.Module]:
     """Syntax trees of the modules that make verdicts and grades, by dotted name."""
-    paths = [path for folder in ("equivalence", "grading") for path in sorted((ROOT / "prism" / folder).glob("*.py"))]
-    return {f"prism.{path.parent.name}.{path.stem}": ast.parse(path.read_text("utf-8")) for path in paths}
+    found = ("equivalence/*.py", "grading/**/*.py")
+    paths = [path for pattern in found for path in sorted((ROOT / "prism").glob(pattern))]
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text("utf-8")) for path in paths
+    }
 
 
 def given_in(node: ast.AST) -> Iterator[ast.expr]:

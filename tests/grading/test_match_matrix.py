@@ -12,7 +12,7 @@ from prism.algebra.expr import traits_of
 from prism.equivalence import matching
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading import match_matrix
-from prism.grading.claims import Claim
+from prism.grading.claims.claim import Claim
 from prism.grading.match_matrix import CELLS, FAILED, CellTable, build_match_matrix, plain_pairs
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.grading import part_labels, part_marks, parts
-from prism.grading.part_labels import MAX_LABELS, label_patterns
-from prism.grading.part_marks import MAX_MARKS
-from prism.grading.parts import Part, divide_into_parts, letters_at
+from prism.grading.parts import division, labels, marks
+from prism.grading.parts.division import Part, divide_into_parts, letters_at
+from prism.grading.parts.labels import MAX_LABELS, label_patterns
+from prism.grading.parts.marks import MAX_MARKS
 from prism.latex import extract
 from prism.latex.extraction.excerpt import MAX_TEXT
 
@@ -163,9 +163,9 @@ def repeats(tree: Any) -> list[int]:
 
 def test_no_pattern_repeats_without_bound() -> None:
     """Each search begins once at each place, so that with bounded repetitions it is linear."""
-    patterns = [(name, value) for room in (part_labels, part_marks, parts) for name, value in vars(room).items()]
+    patterns = [(name, value) for room in (labels, marks, division) for name, value in vars(room).items()]
     patterns += [("labels", label_patterns(("a", "b")).named), ("labels", label_patterns(("a", "b")).unnamed)]
-    patterns += [(form, value) for form, value in part_labels._BEFORE.items()]
+    patterns += [(form, value) for form, value in labels._BEFORE.items()]
     compiled = [(name, value) for name, value in patterns if isinstance(value, re.Pattern)]
     assert len(compiled) > 20
     for name, value in compiled:

@@ -2,7 +2,8 @@ r"""How a formula is joined to the one before it: by an arrow, a condition, a co
 
 Decided from what stands between two neighbouring formulas, in a block or over dollars and sentences: `F \Rightarrow G`,
 "$F$ if $G$", "$F$, so $G$", "$F$. Otherwise $G$". What a joint does to the two is decided where their meaning is known
-(`prism.grading.joints`, semantics C.6); only an arrow that is struck out is settled here: what it leads to is not read.
+(`prism.grading.claims.joints`, semantics C.6); only an arrow that is struck out is settled here: what it leads to is
+not read.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.notation import notation_of, with_matching_calls
 from prism.equivalence.statements import Statement
-from prism.grading.member_values import (
+from prism.grading.chains.member_values import (
     MAX_LITERALS,
     MIN_POINTS,
     half_last_place,

@@ -36,7 +36,7 @@ from prism.equivalence.notation import notation_of, with_matching_calls
 from prism.equivalence.stated_numbers import rational_value
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import PrismError
-from prism.grading.member_values import (
+from prism.grading.chains.member_values import (
     MIN_POINTS,
     SAME_RATIO,
     VANISHED,
@@ -51,7 +51,7 @@ from prism.grading.member_values import (
     unit_powers,
     value_of,
 )
-from prism.grading.truncated_series import truncated_series
+from prism.grading.chains.truncated_series import truncated_series
 from prism.physics.context import Context
 from prism.physics.quantities import italic_units_as_quantity, read_quantity, resolve_units
 from prism.physics.tables import BASE_UNITS

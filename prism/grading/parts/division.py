@@ -37,8 +37,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism import budget
-from prism.grading.part_labels import LETTERS, ROMANS, Page, label_patterns, prepare_page
-from prism.grading.part_marks import Mark, find_marks
+from prism.grading.parts.labels import LETTERS, ROMANS, Page, label_patterns, prepare_page
+from prism.grading.parts.marks import Mark, find_marks
 from prism.latex.extraction.excerpt import excerpt
 
 _CHARACTER = 200  # operations for each character of a text in which labels are looked for

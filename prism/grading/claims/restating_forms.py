@@ -13,7 +13,7 @@ import re
 from prism.algebra.expr import Expr, Formula, formula, symbol
 from prism.equivalence.statements import Statement
 from prism.errors import LatexSyntaxError
-from prism.grading.restatements import restates
+from prism.grading.claims.restatements import restates
 from prism.physics.context import Context, parse
 from prism.physics.units import find_unit_product
 from prism.problem.typed_answers import typed_quantity

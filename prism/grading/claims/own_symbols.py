@@ -38,7 +38,7 @@ from prism.equivalence.facts import numeric_of
 from prism.equivalence.known_values import KnownValues, evaluate_with_units
 from prism.equivalence.stated_numbers import StatedNumber
 from prism.equivalence.statements import statements_of
-from prism.grading.chain_links import check_link
+from prism.grading.chains.links import check_link
 from prism.physics.context import EMPTY_CONTEXT, Context
 
 MAX_ROUNDS = 6  # of substituting definitions into one another

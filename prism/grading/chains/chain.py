@@ -15,8 +15,8 @@ from itertools import combinations, pairwise, product
 from prism.algebra.expr import EQUALITIES, Expr, Formula
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.statements import Statement
-from prism.grading.chain_links import NUMBERS_AGREE, check_link
-from prism.grading.member_values import lone_literal
+from prism.grading.chains.links import NUMBERS_AGREE, check_link
+from prism.grading.chains.member_values import lone_literal
 from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context

@@ -22,16 +22,16 @@ from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.several_values import index_in_family
 from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
-from prism.grading.named_in_words import named_orders
-from prism.grading.own_symbols import may_denote
-from prism.grading.set_answers import SetForm, in_asked_form, set_form_of, subject_of_set
-from prism.grading.several_answers import (
+from prism.grading.answers.named_in_words import named_orders
+from prism.grading.answers.set_answers import SetForm, in_asked_form, set_form_of, subject_of_set
+from prism.grading.answers.several_answers import (
     AskedQuantity,
     are_listed,
     by_definitions,
     with_joined_values,
     with_repeated_values,
 )
+from prism.grading.claims.own_symbols import may_denote
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, given_values
 from prism.physics.quantities import italic_units_as_quantity
@@ -224,7 +224,8 @@ def _read_sets_as_asked(
 def _of_the_mark(asked: Sequence[FinalAnswer], n_bare: int, scope: Sequence[str]) -> Sequence[FinalAnswer]:
     """Return the final answers of the letter that marks a section, if the section has as many bare answers; else all.
 
-    A section answers letters without a mark too (`prism.grading.parts`), but a bare answer is for the marked one.
+    A section answers letters without a mark too (`prism.grading.parts.division`), but a bare answer is for the marked
+    one.
     """
     own = [answer for answer in asked if answer.letter == scope[0]] if len(scope) > 1 else []
     return own if len(own) == n_bare > 0 else asked

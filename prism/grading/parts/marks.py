@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prism import budget
-from prism.grading.part_labels import MAX_LABELS, NOUNS, ROW_END, Label, LabelPatterns, Page, find_labels
+from prism.grading.parts.labels import MAX_LABELS, NOUNS, ROW_END, Label, LabelPatterns, Page, find_labels
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import ORDINALS, sentence_start, words
 from prism.latex.words import unit_after, word_set

@@ -1,0 +1,1 @@
+"""Parts of a solution: where the answer to each subquestion begins and ends."""

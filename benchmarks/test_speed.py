@@ -27,7 +27,7 @@ from benchmarks.speed.equivalence import nodes_and_claims
 from prism.algebra.expr import Expr, symbols_of
 from prism.engine.tape import Tape
 from prism.engine.zero_set import sample_zero_set, tape_of
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.grading.claims.claim import Claim
 from prism.grading.match_matrix import build_match_matrix
 from prism.grading.references import MatchTask, ReferenceNode

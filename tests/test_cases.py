@@ -590,7 +590,7 @@ def test_a_failing_row_is_told_in_lines() -> None:
     assert (shown["got"], shown["reason"]) == (
         "different", "witness: a point that satisfies one does not satisfy the other"
     )  # fmt: skip
-    assert "prism/equivalence/zero_sets.py" in shown["trace"]
+    assert "prism/equivalence/points/zero_sets.py" in shown["trace"]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ import prism
 from prism.algebra.expr import Expr, Formula, formula, number, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
 from prism.algebra.operators import OPS
-from prism.equivalence.notation import notation_of
+from prism.equivalence.notation.choice import notation_of
 from prism.physics.context import Context, Declaration
 
 ROOT = Path(__file__).resolve().parents[2]

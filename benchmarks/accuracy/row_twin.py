@@ -34,7 +34,7 @@ from benchmarks.memories import forget  # noqa: E402
 from prism import LatexSyntaxError, load_problems, prepare, warm  # noqa: E402
 from prism.algebra.expr import Formula, formula, symbols  # noqa: E402
 from prism.equivalence.matching import match_within_budget  # noqa: E402
-from prism.equivalence.numbers import NumberSpec  # noqa: E402
+from prism.equivalence.numbers.comparison import NumberSpec  # noqa: E402
 from prism.equivalence.verdict import Verdict  # noqa: E402
 from prism.grading.match_matrix import CellTable  # noqa: E402
 from prism.grading.references import MatchTask, ReferenceNode  # noqa: E402

@@ -34,7 +34,7 @@ from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
 from prism.authoring.candidates import statement_context  # noqa: E402
 from prism.equivalence.matching import match  # noqa: E402
-from prism.equivalence.numbers import NumberSpec  # noqa: E402
+from prism.equivalence.numbers.comparison import NumberSpec  # noqa: E402
 from prism.equivalence.statements import is_mention  # noqa: E402
 from prism.grading.chains.chain import continues_row  # noqa: E402
 from prism.grading.chains.links import Link, check_link  # noqa: E402

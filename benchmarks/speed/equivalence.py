@@ -71,7 +71,7 @@ from prism.engine.kernels import source, warm  # noqa: E402
 from prism.engine.lowering import build_tape  # noqa: E402
 from prism.engine.tape import Tape  # noqa: E402
 from prism.equivalence.matching import match  # noqa: E402
-from prism.equivalence.trials import MIN_POINTS  # noqa: E402
+from prism.equivalence.points.trials import MIN_POINTS  # noqa: E402
 from prism.physics.context import Context, parse  # noqa: E402
 
 CASES = ROOT / "tests" / "cases" / "equivalence"

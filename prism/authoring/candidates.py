@@ -18,10 +18,10 @@ from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import NumberSpec
-from prism.equivalence.stated_numbers import stated_number
+from prism.equivalence.numbers.comparison import NumberSpec
+from prism.equivalence.numbers.stated import stated_number
+from prism.equivalence.points.zero_sets import is_identity
 from prism.equivalence.statements import is_mention
-from prism.equivalence.zero_sets import is_identity
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.latex import extract, one_line, write
 from prism.physics.context import Context, parse

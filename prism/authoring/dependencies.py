@@ -20,7 +20,7 @@ from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbo
 from prism.authoring.entailment import is_entailed
 from prism.budget import ORIGINS, share
 from prism.equivalence.facts import numeric_of, subject_of
-from prism.equivalence.stated_numbers import is_subject
+from prism.equivalence.numbers.stated import is_subject
 from prism.physics.context import Context, given_values
 
 RULES = {

@@ -47,7 +47,7 @@ from prism.authoring.plain_answers import quantities_of, tagged_answer
 from prism.authoring.plain_names import plain_names
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
-from prism.equivalence.stated_numbers import stated_number
+from prism.equivalence.numbers.stated import stated_number
 from prism.errors import LatexSyntaxError, PrismError
 from prism.grading.located_claims import LocatedClaim, locate_claims
 from prism.grading.parts.division import Part, divide_into_parts

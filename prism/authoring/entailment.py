@@ -21,8 +21,8 @@ from prism.engine.systems import cross_evaluate_system, sample_system, unsolved_
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import special_samplings
 from prism.equivalence.facts import facts_of, in_base_units
-from prism.equivalence.notation import notation_of
-from prism.equivalence.pairs import prepare_pair
+from prism.equivalence.notation.choice import notation_of
+from prism.equivalence.points.pairs import prepare_pair
 from prism.physics.context import Context, Declaration
 
 MAX_PREMISES = 4  # Newton's method in as many variables; with more it rarely converges

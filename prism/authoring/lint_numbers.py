@@ -12,8 +12,14 @@ from fractions import Fraction
 
 from prism.algebra.expr import Formula, symbols, symbols_of
 from prism.equivalence.facts import in_base_units, numeric_of
-from prism.equivalence.known_values import KnownValues, closed_form_number, evaluate_with_units, root_near, symbol_value
-from prism.equivalence.stated_numbers import Numeric
+from prism.equivalence.numbers.known_values import (
+    KnownValues,
+    closed_form_number,
+    evaluate_with_units,
+    root_near,
+    symbol_value,
+)
+from prism.equivalence.numbers.stated import Numeric
 from prism.physics.context import Context, given_values
 from prism.physics.dimensions import dimension_text, inconsistency
 from prism.physics.tables import Dimension

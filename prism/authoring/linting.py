@@ -37,10 +37,10 @@ from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_num
 from prism.authoring.lint_vocabulary import check_vocabulary
 from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
-from prism.equivalence.numbers import NumberSpec
-from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
+from prism.equivalence.numbers.comparison import NumberSpec
+from prism.equivalence.numbers.stated import MIN_INTEGER_FIGURES, Numeric
+from prism.equivalence.points.zero_sets import compare_with_itself
 from prism.equivalence.verdict import REASONS, STAGES, Stage, Verdict
-from prism.equivalence.zero_sets import compare_with_itself
 from prism.errors import DataFileError, PrismError
 from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable

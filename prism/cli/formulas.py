@@ -80,7 +80,7 @@ def check(
 
 def _trials(reference: str, claim: str, given: Context | None, verdict: Verdict) -> dict[str, int] | None:
     """Return how the points of a comparison came out; None where none decide."""
-    from prism.equivalence.trial_counts import count_trials
+    from prism.equivalence.points.trial_counts import count_trials
     from prism.physics.context import context_of, parse
 
     if verdict.reason in ("parse_error", "too_large"):

@@ -18,10 +18,10 @@ from prism.budget import charge, charge_steps, remembered
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import numeric_of, subject_of
-from prism.equivalence.known_values import KnownValues, closed_form_number, evaluate_with_units
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import NumberSpec, tolerance
-from prism.equivalence.stated_numbers import Numeric, StatedNumber
+from prism.equivalence.numbers.comparison import NumberSpec, tolerance
+from prism.equivalence.numbers.known_values import KnownValues, closed_form_number, evaluate_with_units
+from prism.equivalence.numbers.stated import Numeric, StatedNumber
 from prism.physics.context import Context, given_values
 from prism.physics.tables import Dimension
 

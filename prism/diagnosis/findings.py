@@ -106,7 +106,7 @@ from prism.diagnosis.wrong_numbers import (
 )
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
-from prism.equivalence.known_values import evaluate_with_units
+from prism.equivalence.numbers.known_values import evaluate_with_units
 from prism.equivalence.statements import statements_of
 from prism.errors import PrismError, named_type
 from prism.grading.chains.links import check_link

@@ -13,8 +13,8 @@ from prism.algebra.expr import Expr, Formula, number, substitute, walk
 from prism.diagnosis.repairs import short_form
 from prism.diagnosis.wording import Difference, describe_difference
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.numbers import NumberSpec, compare_numbers
-from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric, StatedNumber
+from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers
+from prism.equivalence.numbers.stated import MIN_INTEGER_FIGURES, Numeric, StatedNumber
 from prism.errors import count_of
 from prism.physics.units import base_unit_product
 

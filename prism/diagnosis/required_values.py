@@ -39,7 +39,7 @@ from prism.engine.zero_set import (
     tape_of,
     values_at_points,
 )
-from prism.equivalence.pairs import samplings_of
+from prism.equivalence.points.pairs import samplings_of
 from prism.physics.context import Context
 
 TAPES_KEPT = 512  # of several expressions, that a process remembers

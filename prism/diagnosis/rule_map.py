@@ -49,11 +49,11 @@ class Origin:
         return {"rule": self.rule, "anchor": self.anchor, "files": list(self.files)}
 
 
-_SCREENS, _ZERO_SETS = "prism.equivalence.screens", "prism.equivalence.zero_sets"
+_SCREENS, _ZERO_SETS = "prism.equivalence.points.screens", "prism.equivalence.points.zero_sets"
 _DISPATCH = "prism.equivalence.dispatch"
 _REGIONS = "prism.equivalence.regions"
 _MATCHING = "prism.equivalence.matching"
-_NUMBERS = "prism.equivalence.numbers"
+_NUMBERS = "prism.equivalence.numbers.comparison"
 _SUBSTITUTIONS = "prism.equivalence.substitutions"
 _MATRIX = "prism.grading.match_matrix"
 _SELECTION = "prism.grading.selection"
@@ -96,8 +96,8 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
 """For each reason of a verdict (`prism.equivalence.verdict.REASONS`) where it comes from."""
 
 STAGE_ORIGINS: Mapping[Stage, Origin] = {
-    Stage.NOTATION: Origin("O.1", ("prism.equivalence.notation_readings", "prism.equivalence.plan")),
-    Stage.CONSTANTS: Origin("O.2", ("prism.equivalence.constant_readings", "prism.equivalence.plan")),
+    Stage.NOTATION: Origin("O.1", ("prism.equivalence.notation.readings", "prism.equivalence.plan")),
+    Stage.CONSTANTS: Origin("O.2", ("prism.equivalence.notation.constant_readings", "prism.equivalence.plan")),
     Stage.DEFINITIONS: Origin("O.3", (_SUBSTITUTIONS, _MATRIX)),
     Stage.LITERALS: Origin("O.4", (_SUBSTITUTIONS,)),
     Stage.RENAMING: Origin("O.5", (_MATRIX,)),

@@ -15,9 +15,9 @@ from prism.diagnosis.state import DiagnosisState, ReadFormula, candidate_nodes
 from prism.diagnosis.wording import Difference
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import claimed_number
-from prism.equivalence.known_values import implied_number
-from prism.equivalence.numbers import NumberSpec, compare_numbers
-from prism.equivalence.stated_numbers import Numeric
+from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers
+from prism.equivalence.numbers.known_values import implied_number
+from prism.equivalence.numbers.stated import Numeric
 from prism.problem.dag import ancestor_closure
 
 

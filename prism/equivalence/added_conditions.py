@@ -15,9 +15,9 @@ from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symb
 from prism.algebra.operators import OPS
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.features import is_tautology
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
+from prism.equivalence.points.zero_sets import has_zero
 from prism.equivalence.statements import Statement
-from prism.equivalence.zero_sets import has_zero
 from prism.physics.context import Context
 
 _EXACT = frozenset(("=", "equiv"))

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, number, symbol, symbols, traits_of, walk
 from prism.budget import free_property
-from prism.equivalence.known_values import has_constant_value
+from prism.equivalence.numbers.known_values import has_constant_value
 from prism.physics.constants import constant_table
 from prism.physics.context import Context, constant_readings, given_values, kind_of, may_be_constant
 from prism.physics.quantities import resolve_units

@@ -18,11 +18,11 @@ from prism.engine.tape import TapeTooLarge
 from prism.equivalence.bound_variables import are_integrated_alike
 from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
-from prism.equivalence.notation import with_matching_calls
+from prism.equivalence.notation.choice import with_matching_calls
+from prism.equivalence.points.screens import STEPS, STEPS_PER_NODE
+from prism.equivalence.points.zero_sets import compare_zero_sets, is_identity
 from prism.equivalence.regions import compare_inequality_sides
-from prism.equivalence.screens import STEPS, STEPS_PER_NODE
 from prism.equivalence.verdict import RANK, Status, Verdict
-from prism.equivalence.zero_sets import compare_zero_sets, is_identity
 from prism.physics.context import EMPTY_CONTEXT, Context
 
 MAX_ENTRIES = 24  # of a set or tuple: each entry of one is compared with each of the other

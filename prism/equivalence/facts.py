@@ -16,7 +16,7 @@ from prism.budget import forgettable, free_property, remembered, remembered_prop
 from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, decimal_uncertainty, is_known_function
 from prism.engine.tape import Tape, TapeTooLarge
 from prism.engine.zero_set import tape_or_error
-from prism.equivalence.stated_numbers import Numeric, is_subject, stated_number
+from prism.equivalence.numbers.stated import Numeric, is_subject, stated_number
 from prism.physics.quantities import Quantity, is_unit_product, parse_quantity, resolve_units
 
 FORMULAS_KEPT = 4096  # formulas with records in the cache of a process

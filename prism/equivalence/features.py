@@ -23,12 +23,12 @@ from prism.equivalence.facts import (
     in_base_units,
     numeric_of,
 )
-from prism.equivalence.known_values import number_in_constants
-from prism.equivalence.notation import magnitude_name
-from prism.equivalence.screens import Screen, screen_of
-from prism.equivalence.stated_numbers import Numeric, literal_precision
+from prism.equivalence.notation.choice import magnitude_name
+from prism.equivalence.numbers.known_values import number_in_constants
+from prism.equivalence.numbers.stated import Numeric, literal_precision
+from prism.equivalence.points.screens import Screen, screen_of
+from prism.equivalence.points.zero_sets import is_identity
 from prism.equivalence.vector_calculus import has_nabla
-from prism.equivalence.zero_sets import is_identity
 from prism.physics.constants import constants_with_value
 from prism.physics.context import Context
 from prism.physics.dimensions import inconsistency

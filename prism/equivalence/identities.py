@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula, canonical, formula, number, ops_of, symbol, symbols
-from prism.equivalence.zero_sets import is_identity
+from prism.equivalence.points.zero_sets import is_identity
 from prism.physics.context import Context
 
 _OPERATIONS = frozenset(("derivative", "partial", "integral", "contour", "sum", "product", "limit", "at"))

@@ -19,21 +19,21 @@ from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.bound_variables import are_cut_alike
 from prism.equivalence.common_solutions import compare_common_solutions
-from prism.equivalence.constant_readings import EULER_READING, with_euler
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
 from prism.equivalence.interpretation import decide_by_interpretation, review_by_courses, review_by_membership
-from prism.equivalence.known_values import closed_form_number, evaluate_with_units, implied_number
 from prism.equivalence.missing_letters import differ_in_letters
-from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
+from prism.equivalence.notation.constant_readings import EULER_READING, with_euler
+from prism.equivalence.notation.possible_functions import with_functions
+from prism.equivalence.numbers.comparison import NumberComparison, NumberSpec, compare_numbers
+from prism.equivalence.numbers.known_values import closed_form_number, evaluate_with_units, implied_number
+from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
-from prism.equivalence.possible_functions import with_functions
+from prism.equivalence.points.screens import refute
 from prism.equivalence.reflection import reflections
 from prism.equivalence.regions import are_regions, compare_regions
-from prism.equivalence.screens import refute
 from prism.equivalence.several_values import quantity_of_all, with_one_name
-from prism.equivalence.stated_numbers import Numeric, StatedNumber, stated_number
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict

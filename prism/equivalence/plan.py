@@ -15,9 +15,9 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from prism.algebra.expr import symbols
-from prism.equivalence.constant_readings import express_constants, may_express_constants
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
-from prism.equivalence.notation_readings import (
+from prism.equivalence.notation.constant_readings import express_constants, may_express_constants
+from prism.equivalence.notation.readings import (
     read_calls,
     read_columns,
     read_italic_units,

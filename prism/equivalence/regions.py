@@ -18,9 +18,9 @@ from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import Sampling, ZeroSet, draws, sample_zero_set, scratch_arrays, special_samplings, tape_of
 from prism.equivalence.facts import VECTOR, facts_of
-from prism.equivalence.notation import notation_of
-from prism.equivalence.pairs import prepare_pair, samplings_of
-from prism.equivalence.trials import MIN_POINTS, AnyPoints, draw_both, trial_for
+from prism.equivalence.notation.choice import notation_of
+from prism.equivalence.points.pairs import prepare_pair, samplings_of
+from prism.equivalence.points.trials import MIN_POINTS, AnyPoints, draw_both, trial_for
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, formula, number, plain_parts, symbols
 from prism.budget import remembered
-from prism.equivalence.stated_numbers import with_units_from_right
+from prism.equivalence.numbers.stated import with_units_from_right
 
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses

@@ -17,7 +17,7 @@ from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
 from prism.algebra.symbols import HAT, VECTOR, symbol_of
 from prism.budget import charge_steps, forgettable, remembered
-from prism.equivalence.notation import magnitude_name
+from prism.equivalence.notation.choice import magnitude_name
 
 _STEPS = 5  # of Python for a node that is written in components
 MAX_NODES = 2000  # of a formula in components; a longer one is left as it was written

@@ -15,7 +15,7 @@ from typing import Any
 
 from prism.algebra.expr import Expr, Formula, number, substituted, symbol, symbols_of, walk
 from prism.equivalence.facts import in_base_units, numeric_of
-from prism.equivalence.numbers import NumberSpec, tolerance
+from prism.equivalence.numbers.comparison import NumberSpec, tolerance
 from prism.errors import DataFileError
 from prism.generation.exact_values import Value, compares, digits, figures_of
 from prism.generation.loading import TemplateSource, load_template

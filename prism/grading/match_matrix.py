@@ -20,7 +20,7 @@ from prism.algebra.expr import Expr, Formula, spell, traits_of, without_text
 from prism.budget import OverBudget, Store, extra_work, may_begin, may_begin_extra, remembered
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match_within_budget
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.grading.claims.claim import Claim, may_learn_names, n_unaccounted, with_left_side, with_sign_flipped

@@ -12,12 +12,12 @@ from itertools import product
 from prism.algebra.expr import Expr, Formula, ops_of, symbols, symbols_of, walk
 from prism.budget import EACH_NODE, NODE, NODES, STATED, SUBJECTS, OverBudget, share
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
-from prism.equivalence.known_values import KnownValues
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
+from prism.equivalence.numbers.known_values import KnownValues
+from prism.equivalence.points.zero_sets import compare_with_itself
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
-from prism.equivalence.zero_sets import compare_with_itself
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
 from prism.physics.context import Context

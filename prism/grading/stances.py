@@ -30,9 +30,9 @@ from prism.equivalence.added_conditions import has_unevaluated
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import is_free_function, numeric_of
 from prism.equivalence.features import claimed_number
-from prism.equivalence.known_values import closed_form_number, root_near
-from prism.equivalence.numbers import compare_numbers
-from prism.equivalence.stated_numbers import Numeric, is_subject
+from prism.equivalence.numbers.comparison import compare_numbers
+from prism.equivalence.numbers.known_values import closed_form_number, root_near
+from prism.equivalence.numbers.stated import Numeric, is_subject
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading.claims.claim import Claim, n_unaccounted, with_left_side

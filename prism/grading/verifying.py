@@ -17,7 +17,7 @@ from math import isfinite
 from numbers import Real
 
 from prism.algebra.expr import Formula
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import DataFileError, PrismError, named_type
 from prism.grading.pipeline import grade

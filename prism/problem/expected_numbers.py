@@ -14,9 +14,9 @@ from fractions import Fraction
 from prism.algebra.expr import Formula, symbols, walk
 from prism.budget import NUMBER, NUMBERS, share
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.known_values import KnownValues, evaluate_with_units, root_near
-from prism.equivalence.numbers import NumberSpec, tolerance
-from prism.equivalence.stated_numbers import Numeric, StatedNumber
+from prism.equivalence.numbers.comparison import NumberSpec, tolerance
+from prism.equivalence.numbers.known_values import KnownValues, evaluate_with_units, root_near
+from prism.equivalence.numbers.stated import Numeric, StatedNumber
 from prism.physics.context import Context
 from prism.physics.tables import PI, Dimension, Unit
 from prism.problem.asked_numbers import asked_unit, is_measured

@@ -13,7 +13,7 @@ from prism.algebra.expr import Formula, symbols_of
 from prism.budget import GIVEN, STATED, share
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.latex import extract

@@ -16,7 +16,7 @@ from prism.budget import DEFINITION, KNOWLEDGE, share
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import in_base_units
-from prism.equivalence.zero_sets import compare_with_itself, is_identity
+from prism.equivalence.points.zero_sets import compare_with_itself, is_identity
 from prism.errors import LatexSyntaxError
 from prism.latex import Extraction, LocatedFormula, extract
 from prism.latex import parse as parse_latex

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.stated_numbers import StatedNumber
+from prism.equivalence.numbers.stated import StatedNumber
 from prism.errors import LatexSyntaxError, PrismError
 from prism.inputs import did_you_mean, shown
 from prism.latex import extract

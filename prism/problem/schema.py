@@ -23,7 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 from prism.algebra.expr import Formula, formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
 from prism.equivalence.facts import numeric_of, subject_of
-from prism.equivalence.stated_numbers import LARGEST, six_figures
+from prism.equivalence.numbers.stated import LARGEST, six_figures
 from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
 from prism.latex.extraction.decimal_commas import with_decimal_points

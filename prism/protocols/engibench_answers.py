@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import symbols
-from prism.equivalence.stated_numbers import stated_number
+from prism.equivalence.numbers.stated import stated_number
 from prism.equivalence.verdict import Status, Verdict
 from prism.errors import LatexSyntaxError
 from prism.grading.result import Grade, Incident

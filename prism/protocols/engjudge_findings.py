@@ -23,7 +23,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from prism.equivalence.stated_numbers import six_figures
+from prism.equivalence.numbers.stated import six_figures
 from prism.errors import count_of
 from prism.inputs import did_you_mean
 from prism.problem.fields import LoadReport, quoted_value, read_flag, read_text, warn_unknown

@@ -33,7 +33,7 @@ from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis, diagnose
 from prism.diagnosis.wording import Difference
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import claimed_number
-from prism.equivalence.stated_numbers import Numeric, StatedNumber, stated_number
+from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
 from prism.grading.chains.links import check_link

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prism.equivalence.stated_numbers import StatedNumber
+from prism.equivalence.numbers.stated import StatedNumber
 from prism.grading.claims.own_symbols import letter_of
 from prism.physics.context import Context, given_values
 from prism.physics.tables import Dimension, parse_dimension

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.diagnosis.findings import diagnose
-from prism.equivalence.stated_numbers import six_figures
+from prism.equivalence.numbers.stated import six_figures
 from prism.errors import count_of
 from prism.grading.prepared import in_alternative
 from prism.protocols.engtrace_causes import RootCause, root_cause

@@ -18,7 +18,7 @@ from prism.algebra.expr import formula, number
 from prism.diagnosis.findings import Diagnosis
 from prism.diagnosis.number_differences import describe_number_difference
 from prism.diagnosis.wording import Difference
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.grading.result import Grade
 from prism.problem.dag import ReferenceDag
 from prism.problem.fields import LoadReport, warn_unknown

@@ -22,8 +22,8 @@ from prism.budget import CHARACTER, CONSEQUENCES, SOLUTION, share
 from prism.diagnosis.consequences import combine_formulas, is_symbolic_equation, matches_any
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import is_tautology
-from prism.equivalence.numbers import NumberSpec
-from prism.equivalence.stated_numbers import Numeric, StatedNumber
+from prism.equivalence.numbers.comparison import NumberSpec
+from prism.equivalence.numbers.stated import Numeric, StatedNumber
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError

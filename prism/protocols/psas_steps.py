@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.stated_numbers import stated_number
+from prism.equivalence.numbers.stated import stated_number
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem, ProblemNode, in_alternative
 

@@ -19,14 +19,14 @@ NO_NAMES = {
     "algebra/terms.py": 4,  # digits of numbers
     "engine/kernels/marking.py": 2,  # names of modules
     "equivalence/facts.py": 1,  # units of hertz
-    "equivalence/stated_numbers.py": 1,
-    "equivalence/spellings.py": 1,  # kinds of things
+    "equivalence/numbers/stated.py": 1,
+    "equivalence/notation/spellings.py": 1,  # kinds of things
     "equivalence/vector_calculus.py": 4,  # derivatives, which it names itself
     "equivalence/interpretation/draws.py": 1,  # `#` before the names that an interpretation makes
     "equivalence/interpretation/evaluation.py": 1,  # kinds of `at` nodes
     "equivalence/interpretation/folding.py": 1,
     "equivalence/interpretation/monomials.py": 1,
-    "grading/named_in_words.py": 1,  # words of a text
+    "grading/answers/named_in_words.py": 1,  # words of a text
     "problem/statement.py": 2,  # names of units
     "problem/collection.py": 2,  # files
     "problem/vocabulary.py": 1,

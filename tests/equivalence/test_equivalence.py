@@ -17,8 +17,8 @@ from prism.engine import kernels
 from prism.engine.zero_set import ORDINARY, Sampling, draws
 from prism.equivalence.dispatch import compare
 from prism.equivalence.matching import equivalent
+from prism.equivalence.points.zero_sets import compare_with_itself
 from prism.equivalence.verdict import REASONS, STAGES, Stage, Status, Verdict
-from prism.equivalence.zero_sets import compare_with_itself
 from prism.physics.context import Context, parse
 from tests import reference
 from tests.support import strategies

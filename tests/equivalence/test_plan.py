@@ -11,14 +11,14 @@ import pytest
 from prism.algebra.expr import Formula
 from prism.engine.lowering import Mismatch, Notation, build_tape, restrict_notation
 from prism.engine.tape import Builder, Tape, TapeTooLarge
-from prism.equivalence import zero_sets as equivalence
 from prism.equivalence.facts import both_in_base_units, facts_of
 from prism.equivalence.features import features_of
-from prism.equivalence.notation import notation_of
+from prism.equivalence.notation.choice import notation_of
 from prism.equivalence.plan import RULES, applicable_rules, plan_attempts
+from prism.equivalence.points import zero_sets as equivalence
+from prism.equivalence.points.zero_sets import compare_zero_sets
 from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.verdict import Verdict
-from prism.equivalence.zero_sets import compare_zero_sets
 from prism.errors import LatexSyntaxError
 from prism.physics.context import Context, parse
 from tests.test_cases import EquivalenceRow, cases, context_of

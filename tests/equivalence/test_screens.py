@@ -13,7 +13,7 @@ from prism.algebra.expr import Formula, without_text
 from prism.budget import share
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import in_base_units
-from prism.equivalence.screens import Screen, refute, screen_of
+from prism.equivalence.points.screens import Screen, refute, screen_of
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
 from prism.physics.context import Context, parse

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import prism
-from prism.equivalence.trial_counts import TrialCounts, count_trials
+from prism.equivalence.points.trial_counts import TrialCounts, count_trials
 from prism.errors import LatexSyntaxError
 from prism.physics.context import EMPTY_CONTEXT, parse
 

@@ -17,7 +17,7 @@ from prism.algebra.expr import Formula, symbols, symbols_of
 from prism.authoring.candidates import statement_context
 from prism.authoring.importers.entries import AnswerKind, RecordedAnswer, RefusedError
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.stated_numbers import StatedNumber, stated_number
+from prism.equivalence.numbers.stated import StatedNumber, stated_number
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse

@@ -20,8 +20,8 @@ from prism.authoring.plain_answers import first_quantity, numbers_of, quantities
 from prism.authoring.plain_names import plain_names
 from prism.budget import STATED, share
 from prism.equivalence.facts import subject_of
-from prism.equivalence.numbers import NumberSpec, compare_numbers
-from prism.equivalence.stated_numbers import Numeric, stated_number
+from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers
+from prism.equivalence.numbers.stated import Numeric, stated_number
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract, parse, write

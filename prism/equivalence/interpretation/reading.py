@@ -44,7 +44,7 @@ from prism.equivalence.interpretation.shared_nodes import with_shared_nodes
 from prism.equivalence.interpretation.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.unit_matrices import with_unit_matrices
 from prism.equivalence.interpretation.values import Unvalued
-from prism.equivalence.primes import may_be_by
+from prism.equivalence.notation.primes import may_be_by
 
 _READING = 5  # steps charged for each node that is read, and looked at for what its letters are
 _UNKNOWN = symbol("?")

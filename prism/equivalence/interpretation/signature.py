@@ -40,7 +40,7 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quanta import Space, space_of
 from prism.equivalence.interpretation.values import Value
-from prism.equivalence.notation import notation_of
+from prism.equivalence.notation.choice import notation_of
 from prism.latex.parsing.marks import said_by
 from prism.physics.context import Context
 

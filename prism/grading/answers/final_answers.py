@@ -20,8 +20,8 @@ from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, sy
 from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
+from prism.equivalence.numbers.stated import StatedNumber, is_subject, stated_number
 from prism.equivalence.several_values import index_in_family
-from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
 from prism.grading.answers.named_in_words import named_orders
 from prism.grading.answers.set_answers import SetForm, in_asked_form, set_form_of, subject_of_set
 from prism.grading.answers.several_answers import (

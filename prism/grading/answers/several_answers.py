@@ -16,6 +16,7 @@ from prism.algebra.expr import Expr, Formula, formula, plain_parts, symbols, sym
 from prism.budget import PAIR, charge_steps, limited
 from prism.equivalence.context_facts import definitions_of
 from prism.equivalence.matching import match
+from prism.equivalence.numbers.stated import stated_number
 from prism.equivalence.several_values import (
     index_in_family,
     is_whole_family,
@@ -23,7 +24,6 @@ from prism.equivalence.several_values import (
     union_of,
     with_one_name,
 )
-from prism.equivalence.stated_numbers import stated_number
 from prism.equivalence.verdict import Stage, Status
 from prism.physics.context import Context
 

@@ -30,11 +30,11 @@ from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_tape
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import tape_of
-from prism.equivalence.known_values import degree_exponent
 from prism.equivalence.matching import equivalent
-from prism.equivalence.notation import notation_of, with_matching_calls
-from prism.equivalence.stated_numbers import rational_value
-from prism.equivalence.zero_sets import is_identity
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
+from prism.equivalence.numbers.known_values import degree_exponent
+from prism.equivalence.numbers.stated import rational_value
+from prism.equivalence.points.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.grading.chains.member_values import (
     MIN_POINTS,

@@ -20,7 +20,7 @@ from prism.engine.kernels import floats, ints, source, spend
 from prism.engine.lowering import Notation, build_tape
 from prism.engine.tape import Tape
 from prism.engine.zero_set import draws, scratch_arrays
-from prism.equivalence.pairs import samplings_of
+from prism.equivalence.points.pairs import samplings_of
 from prism.physics.context import Context
 from prism.physics.quantities import resolve_units
 from prism.physics.tables import unit_table

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, formula, substitute, symbols, symbols_of, walk
 from prism.equivalence.context_facts import facts_of_context
-from prism.equivalence.stated_numbers import StatedNumber
+from prism.equivalence.numbers.stated import StatedNumber
 from prism.grading.claims.own_symbols import OwnSymbols, is_alias
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, Value, given_values

@@ -13,7 +13,7 @@ from functools import partial
 from prism.algebra.expr import Formula, symbols_of
 from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.matching import agree_without_givens
-from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.statements import statements_of
 from prism.latex import LocatedFormula
 from prism.latex.word_lists import any_word

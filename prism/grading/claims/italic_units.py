@@ -2,7 +2,7 @@ r"""Units in italics: `v_1 = 4.95 m/s` where the problem has a mass m (semantics
 
 Settled before anything is compared, from the dimensions that the problem gives and from what the solution writes: of
 the reference only units are looked at, never a value. Where no letter is a symbol of the problem, the comparison of two
-formulas reads units by itself (`prism.equivalence.notation_readings`).
+formulas reads units by itself (`prism.equivalence.notation.readings`).
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ from prism.algebra.symbols import labels_of, symbol_of
 from prism.budget import charge, charge_steps
 from prism.equivalence.context_facts import without_factor, without_power
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.known_values import KnownValues, evaluate_with_units
-from prism.equivalence.stated_numbers import StatedNumber
+from prism.equivalence.numbers.known_values import KnownValues, evaluate_with_units
+from prism.equivalence.numbers.stated import StatedNumber
 from prism.equivalence.statements import statements_of
 from prism.grading.chains.links import check_link
 from prism.physics.context import EMPTY_CONTEXT, Context

@@ -19,7 +19,7 @@ from prism.budget import PAIR, remembered, share
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.equivalence.notation import notation_of, with_matching_calls
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
 from prism.equivalence.statements import Statement
 from prism.grading.chains.member_values import (
     MAX_LITERALS,

@@ -20,7 +20,7 @@ from prism.engine.zero_set import (
     unsolved_zero_set,
     without_negative_roots,
 )
-from prism.equivalence.pairs import FormulaPair
+from prism.equivalence.points.pairs import FormulaPair
 
 MIN_POINTS = 10  # agreeing points from each side; five let no machine-made near-miss through, ten is twice that
 _SPARE = 1.6  # points drawn for each that must agree: some are skipped by the other formula

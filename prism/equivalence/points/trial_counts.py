@@ -21,10 +21,10 @@ from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import ZeroSet, cross_evaluate
 from prism.equivalence.facts import both_in_base_units, facts_of
 from prism.equivalence.features import features_of
-from prism.equivalence.notation import notation_of, with_matching_calls
-from prism.equivalence.pairs import FormulaPair, prepare_pair
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
 from prism.equivalence.plan import plan_attempts
-from prism.equivalence.trials import MIN_POINTS, Trial, decimal_rule, draw_both, trial_for
+from prism.equivalence.points.pairs import FormulaPair, prepare_pair
+from prism.equivalence.points.trials import MIN_POINTS, Trial, decimal_rule, draw_both, trial_for
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 

@@ -29,7 +29,7 @@ from prism.engine.zero_set import (
     variables_in_estimates,
     without_negative_roots,
 )
-from prism.equivalence.trials import AnyPoints, Trial, cross_points, draw_both
+from prism.equivalence.points.trials import AnyPoints, Trial, cross_points, draw_both
 
 DECADES = 33  # by which a variable is moved to find where two terms balance
 SEEN = 1e-4  # a smaller term of a sum, relative to the other one, is looked for elsewhere

@@ -15,11 +15,11 @@ from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, su
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
-from prism.equivalence.means import means_of, with_means_apart
-from prism.equivalence.notation import magnitude_name
-from prism.equivalence.notation_marks import bars_without_conjugation, marks_of
-from prism.equivalence.primes import is_integrated_over, may_be_by
-from prism.equivalence.spellings import respelled
+from prism.equivalence.notation.choice import magnitude_name
+from prism.equivalence.notation.marks import bars_without_conjugation, marks_of
+from prism.equivalence.notation.means import means_of, with_means_apart
+from prism.equivalence.notation.primes import is_integrated_over, may_be_by
+from prism.equivalence.notation.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.vector_calculus import in_components
 from prism.equivalence.verdict import Stage

@@ -14,8 +14,8 @@ from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
-from prism.equivalence.numbers import is_close
-from prism.equivalence.stated_numbers import Numeric, StatedNumber, is_subject, literal_precision, stated_number
+from prism.equivalence.numbers.comparison import is_close
+from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, literal_precision, stated_number
 from prism.physics.constants import constant_table
 from prism.physics.context import EMPTY_CONTEXT, Context, constant_readings, given_values, kind_of, may_be_constant
 from prism.physics.dimensions import Inconsistent, dimension_of

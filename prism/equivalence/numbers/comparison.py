@@ -16,7 +16,7 @@ from fractions import Fraction
 from prism.algebra.expr import Formula
 from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
-from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber, six_figures
+from prism.equivalence.numbers.stated import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber, six_figures
 from prism.equivalence.verdict import Status
 from prism.physics.dimensions import dimension_text
 from prism.physics.tables import PI, Unit

@@ -1,6 +1,7 @@
 r"""What one formula shows of how its letters are read: as vectors, complex numbers, functions or matrices.
 
-`prism.equivalence.notation` joins the marks of two formulas to their notation, so that a pair needs no look at a node.
+`prism.equivalence.notation.choice` joins the marks of two formulas to their notation, so that a pair needs no look at
+a node.
 """
 
 from __future__ import annotations

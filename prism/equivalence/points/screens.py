@@ -28,10 +28,10 @@ from prism.engine.zero_set import (
     without_negative_roots,
 )
 from prism.equivalence.facts import FORMULAS_KEPT, VALUE_NAME, facts_of
-from prism.equivalence.notation import notation_of, with_matching_calls
-from prism.equivalence.trials import points_wanted
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
+from prism.equivalence.points.trials import points_wanted
+from prism.equivalence.points.zero_sets import witness_of
 from prism.equivalence.verdict import RANK, Status, Verdict
-from prism.equivalence.zero_sets import witness_of
 from prism.physics.context import Context, kind_of
 
 STEPS, STEPS_PER_NODE = 40, 1  # of Python that a comparison takes beside tapes and points

@@ -13,8 +13,8 @@ from prism.algebra.expr import Expr, Formula, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import forgettable
 from prism.equivalence.facts import FORMULAS_KEPT, facts_of
-from prism.equivalence.notation import magnitude_name
-from prism.equivalence.notation_marks import marks_of
+from prism.equivalence.notation.choice import magnitude_name
+from prism.equivalence.notation.marks import marks_of
 
 _AXES = {"i": "x", "j": "y", "k": "z", r"\imath": "x", r"\jmath": "y"}
 _ELEMENTS = {

@@ -10,7 +10,7 @@ from prism.engine.lowering import PLAIN, Mismatch, Notation, table_shape
 from prism.engine.tape import Tape
 from prism.engine.zero_set import ORDINARY, Sampling, tape_of, tape_unless_error
 from prism.equivalence.facts import VALUE_NAME, facts_of
-from prism.equivalence.notation import contains_matrix, without_vectors
+from prism.equivalence.notation.choice import contains_matrix, without_vectors
 from prism.physics.context import Context
 
 

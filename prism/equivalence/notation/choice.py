@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr, Formula, ops_of, rewritten, substitute, sym
 from prism.algebra.symbols import STAR, symbol_of
 from prism.engine.lowering import PLAIN, Mismatch, Notation, conjugation_base, table_shape
 from prism.equivalence.facts import HAT, VECTOR, facts_of
-from prism.equivalence.notation_marks import PARTS, Marks, bars_without_conjugation, marks_of
+from prism.equivalence.notation.marks import PARTS, Marks, bars_without_conjugation, marks_of
 from prism.physics.context import Context
 
 _VECTORS_KEPT = 1024  # names of which the names of components are remembered in a process

@@ -36,10 +36,10 @@ from prism.engine.zero_set import (
     without_negative_roots,
 )
 from prism.equivalence.facts import VALUE_NAME, facts_of, zero_factors
-from prism.equivalence.far_points import look_far
-from prism.equivalence.notation import looser_readings, notation_of
-from prism.equivalence.pairs import FormulaPair, prepare_pair
-from prism.equivalence.trials import (
+from prism.equivalence.notation.choice import looser_readings, notation_of
+from prism.equivalence.points.far_points import look_far
+from prism.equivalence.points.pairs import FormulaPair, prepare_pair
+from prism.equivalence.points.trials import (
     MIN_POINTS,
     AnyPoints,
     Trial,

@@ -1,0 +1,1 @@
+"""Formulas compared at random points of their zero sets."""

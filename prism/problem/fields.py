@@ -28,6 +28,10 @@ class LoadReport:
     faults: list[str]
     warnings: list[str]
 
+    def tells_of(self, *places: str) -> bool:
+        """Return True if a fault is about one of some places, by the beginning of their names."""
+        return any(fault.startswith(places) for fault in self.faults)
+
 
 def field_name(where: str, key: str) -> str:
     """Return the name of a field for messages, such as `node 3, points` for `where` = `node 3`."""
@@ -63,18 +67,18 @@ def read_text(table: Table, key: str, where: str, report: LoadReport, *, require
 def read_id(table: Table, key: str, where: str, report: LoadReport) -> str:
     """Return the text by which others name a table; empty, with a fault, if it is missing or no id."""
     text = read_text(table, key, where, report, required=True)
-    if fault := _id_fault(text):
+    if fault := id_fault(text):
         report.faults.append(f"{field_name(where, key)}: {fault}")
         return ""
     return text
 
 
-def _id_fault(text: str) -> str:
+def id_fault(text: str) -> str:
     r"""Return why a text is no id; empty if it is one, or empty.
 
     An id has at most `MAX_ID` characters, all of them visible or blanks, and is no path out of a folder.
 
-    >>> _id_fault("../fall")
+    >>> id_fault("../fall")
     '"../fall" leads out of a folder; an id has no part `..` and begins with no slash'
     """
     if len(text) > MAX_ID:

@@ -51,7 +51,7 @@ def test_faults_name_the_alternative() -> None:
         (changed(dag=[]), "alternative kinematics, grading_standard: both grading_standard and dag hold nodes"),
         ({**ALONE, "alternatives": {"name": "a"}}, "alternatives: "),
         ({**ALONE, "alternatives": ["a"]}, 'alternatives, entry 1: "a" is no table'),
-        ({**SLIDE, "alternatives": SLIDE["alternatives"] * 2}, "alternatives, entry 2, name: kinematics stands twice"),
+        ({**SLIDE, "alternatives": SLIDE["alternatives"] * 2}, "alternative kinematics, name: stands twice"),
         (
             {**SLIDE, "alternatives": SLIDE["alternatives"] * (MAX_ALTERNATIVES + 1)},
             f"alternatives: {MAX_ALTERNATIVES + 1} entries; at most {MAX_ALTERNATIVES} are read",

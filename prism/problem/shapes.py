@@ -1,0 +1,332 @@
+"""Hold a table of a file to a dataclass: what is missing, unknown or of a wrong type is told, all of it at once.
+
+The annotations of the dataclass say what each value has to be. pydantic compares, and its errors become faults in our
+words in `read_shape`, and nowhere else. A harmless value then stands in, so that what no annotation can say (a cycle, a
+formula that does not parse) is told beside it. A null is a missing value.
+
+pydantic is loaded by the first table that is read, and never by a comparison of two formulas. Refused: its own class of
+models, which everybody who imports a value would load; msgspec, which stops at the first fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from prism.inputs import MAX_DIGITS, nearest_name
+from prism.problem.fields import LoadReport, field_name, id_fault, is_integer, quoted_value
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+Loc = tuple[int | str, ...]  # of an error: keys, and places in lists from 0, the outermost first
+
+_MAX_UNKNOWN = 20  # unknown keys of a table that are told
+_MAX_SHOWN = 60  # characters of one
+_UNKNOWN = "unexpected_keyword_argument"
+_WORDS = {
+    "bool_type": "is neither true nor false",
+    "int_type": "is no whole number",
+    "int_from_float": "is no whole number",
+    "is_instance_of": "is no text",
+}
+"""What is said of a value, by pydantic's type of error; `_words` says the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """In an annotation: what makes the value; its ValueError says what the value is not, `is no number`."""
+
+    read: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema that calls `read` (pydantic's protocol)."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            lambda value: value.value if isinstance(value, _Harmless) else self.read(value)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """In an annotation: a value of this very type, and none that could be made into it."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return a strict schema (pydantic's protocol); its own one of texts refuses half a surrogate pair."""
+        from pydantic_core import core_schema
+
+        return core_schema.is_instance_schema(str) if source is str else {**handler(source), "strict": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """In an annotation: what is made of the value once it fits."""
+
+    made: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of the value with what follows (pydantic's protocol)."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self.made, handler(source))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """In an annotation: what to do where the value is missing, and what is said of another type than is expected."""
+
+    hint: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Harmless:
+    """A value that stands in for a faulty one, whatever a `Fit` says of it."""
+
+    value: Any
+
+
+class WholeSentenceError(ValueError):
+    """Raised by a `Fit` for words that need no value before them."""
+
+
+def _id(value: Any) -> str:
+    """Return an id as text, numbers too."""
+    if not (isinstance(value, str) and value) and not (is_integer(value) and abs(value) < 10**MAX_DIGITS):
+        raise ValueError("is neither a text nor a whole number")
+    return str(value)
+
+
+def read_name(value: Any) -> str:
+    """Return a text by which others name a table.
+
+    Errors:
+        ValueError: what it is not, in words.
+    """
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    if fault := id_fault(value):
+        raise WholeSentenceError(fault)
+    return value
+
+
+Text = Annotated[str, Exactly()]
+Flag = Annotated[bool, Exactly()]
+Id = Annotated[str, Fit(_id)]
+Name = Annotated[str, Fit(read_name)]
+Index = Annotated[int, Exactly(), About(said="is no node index")]
+Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
+
+
+def whole_number(least: int, most: int | None = None) -> Fit:
+    """Return what reads a whole number between bounds, which are allowed."""
+    words = f"is no whole number {f'of {least} or more' if most is None else f'{least}..{most}'}"
+
+    def read(value: Any) -> int:
+        if not is_integer(value) or value < least or (most is not None and value > most):
+            raise ValueError(words)
+        return int(value)
+
+    return Fit(read)
+
+
+def exact_number(least: int | None = None, most: int | None = None, *, said: str = "is no number") -> Fit:
+    """Return what reads a number as the fraction of its decimal digits; bounds are allowed."""
+    bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
+
+    def read(value: Any) -> Fraction:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise ValueError(said)
+        number = Fraction(str(value))
+        if (least is not None and number < least) or (most is not None and number > most):
+            raise ValueError(f"is no number {bounds}")
+        return number
+
+    return Fit(read)
+
+
+def one_of(choices: Collection[str]) -> Fit:
+    """Return what reads one of some texts, whatever its case."""
+    known = {each.casefold(): each for each in choices}
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and (found := known.get(value.strip().casefold())):
+            return found
+        near = nearest_name(value.casefold(), known) if isinstance(value, str) else ""
+        raise ValueError(f"is none of {', '.join(choices)}{f'; did you mean {known[near]}?' if near else ''}")
+
+    return Fit(read)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How messages name an entry of a list and a table.
+
+    Attributes:
+        refuses_unknown: a key that nobody knows is a fault, and no warning.
+        beside: keys of the outermost table that are passed over.
+        where: name of the outermost table, before all places.
+    """
+
+    entry: str = "entry"
+    table: str = "table"
+    refuses_unknown: bool = False
+    beside: frozenset[str] = frozenset()
+    where: str = ""
+
+
+TOML, JSON = Style(), Style("item", "object")
+
+
+def read_shape(shape: type[T], table: Mapping[str, Any], report: LoadReport, style: Style = TOML) -> T:
+    """Return what a table of a file holds; faults and warnings go to the report, and a harmless value stands in.
+
+    Args:
+        shape: a dataclass. `CALLED` of a class of entries, as `("node", "index")`, is how messages name an entry.
+    """
+    from pydantic import ValidationError
+
+    plain = {key: value for key, value in _plain(table).items() if key not in style.beside}
+    is_told = False
+    while True:
+        try:
+            return cast(T, _adapter(cast(Hashable, shape)).validate_python(plain))
+        except ValidationError as error:
+            errors = error.errors(include_url=False)
+        if not is_told:
+            _tell(shape, plain, errors, report, style)
+        is_told = True
+        for loc in sorted((each["loc"] for each in errors), key=lambda loc: [str(k).zfill(9) for k in loc])[::-1]:
+            _mend(shape, plain, loc)
+
+
+def tell_twice(names: Iterable[str], noun: str, key: str, report: LoadReport) -> None:
+    """Add a fault for each name of an entry that an earlier one has: `student right, name: stands twice`."""
+    earlier: set[str] = {""}
+    for name in names:
+        if name and name in earlier:
+            report.faults.append(f"{noun} {name}, {key}: stands twice")
+        earlier.add(name)
+
+
+@cache
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    """Return what reads a dataclass, built on first use."""
+    from pydantic import TypeAdapter
+
+    shape.__pydantic_config__ = {"extra": "forbid"}
+    return TypeAdapter(shape)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of nested tables and lists as dictionaries and lists, without nulls in tables."""
+    if isinstance(value, Mapping):
+        kept = ((str(key), each) for key, each in value.items() if each is not None)
+        return {key.encode(errors="replace").decode(): _plain(each) for key, each in kept}  # no half surrogate pairs
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+@cache
+def _hints(shape: Any) -> dict[str, Any]:
+    """Return the annotations of the fields of a dataclass; none of anything else."""
+    return get_type_hints(shape, include_extras=True) if is_dataclass(shape) else {}
+
+
+def _bare(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return an annotation without what stands beside the type, and what does: its notes, and None for `| None`."""
+    notes: tuple[Any, ...] = ()
+    while get_origin(kind) is Annotated or type(None) in get_args(kind):
+        notes += getattr(kind, "__metadata__", (None,))
+        kind = get_args(kind)[0]
+    return kind, notes
+
+
+def _kinds(shape: Any, loc: Loc) -> list[Any]:
+    """Return the annotation of the whole and of each step into it: of a field, of an item, of a value of a table."""
+    kinds = [shape]
+    for step in loc:
+        kind, _ = _bare(kinds[-1])
+        inner = [each for each in get_args(kind) if each is not Ellipsis]
+        kinds.append(_hints(kind).get(str(step), inner[-1] if inner else Any))
+    return kinds
+
+
+def _place(kinds: list[Any], value: Any, loc: Loc, faulty: Collection[Loc], style: Style) -> str:
+    """Return the name of a value in messages, `node 3, points`: an entry's own name, else its place in its list."""
+    parts = [style.where] if style.where else []
+    for n, step in enumerate(loc, start=1):
+        value = value.get(step) if isinstance(value, dict) else value[step]
+        if isinstance(step, str):
+            parts.append(step[:_MAX_SHOWN])
+            continue
+        noun, key = getattr(_bare(kinds[n])[0], "CALLED", ("", ""))
+        name = value.get(key) if isinstance(value, dict) and (*loc[:n], key) not in faulty else None
+        if name in (None, ""):
+            parts.append(f"{style.entry} {step + 1}")
+        else:
+            parts[-1] = f"{noun} {name}"
+    return ", ".join(parts)
+
+
+def _tell(shape: type, table: Any, errors: Iterable[Any], report: LoadReport, style: Style) -> None:
+    """Add each error to the report in our words; of a table with very many unknown keys the number."""
+    faulty = {each["loc"] for each in errors}
+    n_unknown: dict[Loc, int] = {}
+    for each in sorted(errors, key=lambda error: len(error["loc"]) > 1):  # those of the outermost table first
+        loc = each["loc"]
+        kinds = _kinds(shape, loc)
+        said = f"{_place(kinds, table, loc, faulty, style)}: {_words(each, kinds, style)}"
+        if each["type"] != _UNKNOWN or style.refuses_unknown:
+            report.faults.append(said)
+            continue
+        n_unknown[loc[:-1]] = n_unknown.get(loc[:-1], 0) + 1
+        if n_unknown[loc[:-1]] <= _MAX_UNKNOWN:
+            report.warnings.append(said)
+    for loc, n in n_unknown.items():
+        if n > _MAX_UNKNOWN:
+            where = _place(_kinds(shape, loc), table, loc, faulty, style)
+            report.warnings.append(f"{field_name(where, 'unknown keys')}: {n}; they are ignored")
+
+
+def _words(error: Any, kinds: list[Any], style: Style) -> str:
+    """Return what an error of pydantic is called here."""
+    kind, value = error["type"], error["input"]
+    about = next((note for note in _bare(kinds[-1])[1] if isinstance(note, About)), About())
+    key = str(error["loc"][-1])[:_MAX_SHOWN]
+    if kind == _UNKNOWN:
+        near = nearest_name(key, sorted(_hints(_bare(kinds[-2])[0])))
+        return f"unknown key{'' if style.refuses_unknown else ', ignored'}{f'; did you mean {near}?' if near else ''}"
+    if kind == "missing":
+        near = nearest_name(key, (str(other)[:_MAX_SHOWN] for other in list(value)[:_MAX_UNKNOWN]))
+        hint = f"is `{near}` meant for it?" if near else about.hint
+        return f"is missing{f'; {hint}' if hint else ''}"
+    if kind == "value_error":
+        found = error["ctx"]["error"]
+        return str(found) if isinstance(found, WholeSentenceError) else f"{quoted_value(value)} {found}"
+    usual = "is no list" if kind == "tuple_type" else f"is no {style.table}"
+    return f"{quoted_value(value)} {about.said or _WORDS.get(kind, usual)}"
+
+
+def _mend(shape: type, value: Any, loc: Loc) -> None:
+    """Take a faulty value out of a table, or put a harmless one in its place: None, or the empty one of its type."""
+    *kinds, kind = _kinds(shape, loc)
+    for step in loc[:-1]:
+        value = value[step]
+    last, holder = loc[-1], _bare(kinds[-1])[0]
+    own = fields(holder) if is_dataclass(holder) else ()
+    needed = {each.name for each in own if each.default is MISSING and each.default_factory is MISSING}
+    bare, notes = _bare(kind)
+    if get_origin(bare) is tuple and isinstance(last, str):
+        value[last] = []
+    elif last not in needed:
+        value.pop(last)
+    elif any(isinstance(note, Fit) for note in notes):
+        value[last] = _Harmless(None if None in notes else bare())
+    else:
+        value[last] = None if None in notes else {} if is_dataclass(bare) else bare()

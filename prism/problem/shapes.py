@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
 from functools import cache
 from math import isfinite
@@ -24,57 +25,36 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+_CONFIG: Any = {"extra": "forbid", "alias_generator": lambda name: name.rstrip("_")}
+PASSES_UNKNOWN: Any = {**_CONFIG, "extra": "ignore"}
+"""The `__pydantic_config__` of a class whose tables may hold keys that nobody knows."""
 Loc = tuple[int | str, ...]  # of an error: keys, and places in lists from 0, the outermost first
 
 _MAX_UNKNOWN = 20  # unknown keys of a table that are told
 _MAX_SHOWN = 60  # characters of one
 _UNKNOWN = "unexpected_keyword_argument"
-_WORDS = {
-    "bool_type": "is neither true nor false",
-    "int_type": "is no whole number",
-    "int_from_float": "is no whole number",
-    "is_instance_of": "is no text",
-}
-"""What is said of a value, by pydantic's type of error; `_words` says the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """In an annotation: what makes the value; its ValueError says what the value is not, `is no number`."""
+    """In an annotation: what makes the value; its ValueError says what the value is not, `is no number`.
+
+    Attributes:
+        is_last: it makes the value of one that fits the type already.
+    """
 
     read: Callable[[Any], Any]
+    is_last: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """Return the schema that calls `read` (pydantic's protocol)."""
         from pydantic_core import core_schema
 
+        if self.is_last:
+            return core_schema.no_info_after_validator_function(self.read, handler(source))
         return core_schema.no_info_plain_validator_function(
             lambda value: value.value if isinstance(value, _Harmless) else self.read(value)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    """In an annotation: a value of this very type, and none that could be made into it."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return a strict schema (pydantic's protocol); its own one of texts refuses half a surrogate pair."""
-        from pydantic_core import core_schema
-
-        return core_schema.is_instance_schema(str) if source is str else {**handler(source), "strict": True}
-
-
-@dataclass(frozen=True, slots=True)
-class Then:
-    """In an annotation: what is made of the value once it fits."""
-
-    made: Callable[[Any], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of the value with what follows (pydantic's protocol)."""
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_after_validator_function(self.made, handler(source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +96,22 @@ def read_name(value: Any) -> str:
     return value
 
 
-Text = Annotated[str, Exactly()]
-Flag = Annotated[bool, Exactly()]
+def _of_type(kind: type, said: str) -> Fit:
+    """Return what reads a value of a type, and none that could be made into it."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, kind) or (kind is int and not is_integer(value)):
+            raise ValueError(said)
+        return value
+
+    return Fit(read)
+
+
+Text = Annotated[str, _of_type(str, "is no text")]
+Flag = Annotated[bool, _of_type(bool, "is neither true nor false")]
 Id = Annotated[str, Fit(_id)]
 Name = Annotated[str, Fit(read_name)]
-Index = Annotated[int, Exactly(), About(said="is no node index")]
+Index = Annotated[int, _of_type(int, "is no node index")]
 Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
 
 
@@ -220,7 +211,8 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
     """Return what reads a dataclass, built on first use."""
     from pydantic import TypeAdapter
 
-    shape.__pydantic_config__ = {"extra": "forbid"}
+    if not hasattr(shape, "__pydantic_config__"):
+        shape.__pydantic_config__ = _CONFIG
     return TypeAdapter(shape)
 
 
@@ -234,8 +226,9 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _hints(shape: Any) -> dict[str, Any]:
-    """Return the annotations of the fields of a dataclass; none of anything else."""
-    return get_type_hints(shape, include_extras=True) if is_dataclass(shape) else {}
+    """Return the annotations of the fields of a dataclass by key, `class_` for `class`; none of anything else."""
+    own = get_type_hints(shape, include_extras=True) if is_dataclass(shape) else {}
+    return {each.name.rstrip("_"): own[each.name] for each in (fields(shape) if own else ())}
 
 
 def _bare(kind: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -303,14 +296,15 @@ def _words(error: Any, kinds: list[Any], style: Style) -> str:
         near = nearest_name(key, sorted(_hints(_bare(kinds[-2])[0])))
         return f"unknown key{'' if style.refuses_unknown else ', ignored'}{f'; did you mean {near}?' if near else ''}"
     if kind == "missing":
-        near = nearest_name(key, (str(other)[:_MAX_SHOWN] for other in list(value)[:_MAX_UNKNOWN]))
+        known = _hints(_bare(kinds[-2])[0])
+        near = nearest_name(key, (str(each)[:_MAX_SHOWN] for each in list(value)[:_MAX_UNKNOWN] if each not in known))
         hint = f"is `{near}` meant for it?" if near else about.hint
         return f"is missing{f'; {hint}' if hint else ''}"
     if kind == "value_error":
         found = error["ctx"]["error"]
-        return str(found) if isinstance(found, WholeSentenceError) else f"{quoted_value(value)} {found}"
-    usual = "is no list" if kind == "tuple_type" else f"is no {style.table}"
-    return f"{quoted_value(value)} {about.said or _WORDS.get(kind, usual)}"
+        return str(found) if isinstance(found, WholeSentenceError) else f"{quoted_value(value)} {about.said or found}"
+    usual = "is no list" if kind == "tuple_type" else f"is no {style.table}"  # else of a dataclass or a dictionary
+    return f"{quoted_value(value)} {about.said or usual}"
 
 
 def _mend(shape: type, value: Any, loc: Loc) -> None:
@@ -318,15 +312,21 @@ def _mend(shape: type, value: Any, loc: Loc) -> None:
     *kinds, kind = _kinds(shape, loc)
     for step in loc[:-1]:
         value = value[step]
-    last, holder = loc[-1], _bare(kinds[-1])[0]
-    own = fields(holder) if is_dataclass(holder) else ()
-    needed = {each.name for each in own if each.default is MISSING and each.default_factory is MISSING}
+    last = loc[-1]
     bare, notes = _bare(kind)
-    if get_origin(bare) is tuple and isinstance(last, str):
+    if isinstance(last, int) and is_dataclass(bare) and not _needed(bare):
+        value[last] = {}  # so that those behind it keep their places
+    elif get_origin(bare) is tuple and isinstance(last, str):
         value[last] = []
-    elif last not in needed:
+    elif last not in _needed(_bare(kinds[-1])[0]):
         value.pop(last)
     elif any(isinstance(note, Fit) for note in notes):
-        value[last] = _Harmless(None if None in notes else bare())
+        value[last] = _Harmless(None if None in notes else next(iter(bare)) if issubclass(bare, Enum) else bare())
     else:
-        value[last] = None if None in notes else {} if is_dataclass(bare) else bare()
+        value[last] = {} if is_dataclass(bare) else None
+
+
+def _needed(shape: Any) -> set[str]:
+    """Return the keys that a table needs to have; none for what is no dataclass."""
+    own = fields(shape) if is_dataclass(shape) else ()
+    return {each.name.rstrip("_") for each in own if each.default is MISSING and each.default_factory is MISSING}

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, score
 from prism.problem.fields import LoadReport, quoted_value
-from prism.problem.shapes import Fit, Flag, Indices, Name, Text, Then, tell_twice
+from prism.problem.shapes import Fit, Flag, Indices, Name, Text, tell_twice
 
 _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
@@ -22,7 +22,7 @@ def _share(value: Any) -> float:
     raise ValueError("is no number from 0 to 1")
 
 
-Nodes = Annotated[Indices, Then(lambda indices: tuple(sorted(set(indices))))]
+Nodes = Annotated[Indices, Fit(lambda indices: tuple(sorted(set(indices))), is_last=True)]
 
 
 @dataclass(frozen=True, slots=True)

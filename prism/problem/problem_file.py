@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from prism.problem.fields import quoted_value
 from prism.problem.shapes import (
     About,
     Fit,
@@ -19,11 +18,13 @@ from prism.problem.shapes import (
     WholeSentenceError,
     exact_number,
     read_name,
+    that,
     whole_number,
 )
 from prism.problem.students import Student
 
 MAX_FIGURES = 15  # a double holds no more
+_NO_NAME = "is no name: 1 to 40 letters, digits and blanks, . ' ( ) / + -"
 _NAME = re.compile(r"\w(?:[\w .'()/+-]{0,38}[\w.')])?")  # of an alternative: messages, rows and tables show it
 
 
@@ -38,24 +39,8 @@ def read_problem_id(value: Any) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_name(value)
 
 
-def _alternative_name(value: Any) -> str:
-    """Return the name of an alternative."""
-    if not isinstance(value, str):
-        raise ValueError("is no text")
-    if not _NAME.fullmatch(value):
-        raise ValueError("is no name: 1 to 40 letters, digits and blanks, . ' ( ) / + -")
-    return value
-
-
-def _mark(value: Any) -> int:
-    """Return a mark of difficulty."""
-    if value in (1, 2, 3) and type(value) is int:
-        return int(value)
-    raise WholeSentenceError(f"{quoted_value(value)} is none of 1, 2 and 3")
-
-
 Figures = Annotated[int | None, whole_number(1, MAX_FIGURES)]
-Mark = Annotated[int | None, Fit(_mark)]
+Mark = Annotated[int | None, whole_number(1, 3)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +88,7 @@ class AlternativeEntry(ReferenceTable):
     """Another reference DAG."""
 
     CALLED: ClassVar = ("alternative", "name")
-    name: Annotated[str, Fit(_alternative_name)]
+    name: Annotated[str, that(lambda value: isinstance(value, str) and _NAME.fullmatch(value) is not None, _NO_NAME)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from prism.inputs import MAX_DIGITS, nearest_name
+from prism.inputs import MAX_DIGITS, did_you_mean, nearest_name
 from prism.problem.fields import LoadReport, field_name, id_fault, is_integer, quoted_value
 
 if TYPE_CHECKING:
@@ -76,13 +76,6 @@ class WholeSentenceError(ValueError):
     """Raised by a `Fit` for words that need no value before them."""
 
 
-def _id(value: Any) -> str:
-    """Return an id as text, numbers too."""
-    if not (isinstance(value, str) and value) and not (is_integer(value) and abs(value) < 10**MAX_DIGITS):
-        raise ValueError("is neither a text nor a whole number")
-    return str(value)
-
-
 def read_name(value: Any) -> str:
     """Return a text by which others name a table.
 
@@ -96,35 +89,34 @@ def read_name(value: Any) -> str:
     return value
 
 
-def _of_type(kind: type, said: str) -> Fit:
-    """Return what reads a value of a type, and none that could be made into it."""
+def that(is_fit: Callable[[Any], bool], said: str, made: Callable[[Any], Any] = lambda value: value) -> Fit:
+    """Return what reads a value that fulfils a condition; `said` of any other, `made` makes another value of it."""
 
     def read(value: Any) -> Any:
-        if not isinstance(value, kind) or (kind is int and not is_integer(value)):
+        if not is_fit(value):
             raise ValueError(said)
-        return value
+        return made(value)
 
     return Fit(read)
 
 
-Text = Annotated[str, _of_type(str, "is no text")]
-Flag = Annotated[bool, _of_type(bool, "is neither true nor false")]
-Id = Annotated[str, Fit(_id)]
+def _may_be_id(value: Any) -> bool:
+    """Return True for a text that is not empty, and for a whole number."""
+    return bool(value) if isinstance(value, str) else is_integer(value) and abs(value) < 10**MAX_DIGITS
+
+
+Text = Annotated[str, that(lambda value: isinstance(value, str), "is no text")]
+Flag = Annotated[bool, that(lambda value: isinstance(value, bool), "is neither true nor false")]
+Id = Annotated[str, that(_may_be_id, "is neither a text nor a whole number", str)]
 Name = Annotated[str, Fit(read_name)]
-Index = Annotated[int, _of_type(int, "is no node index")]
+Index = Annotated[int, that(is_integer, "is no node index")]
 Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
 
 
-def whole_number(least: int, most: int | None = None) -> Fit:
+def whole_number(least: int, most: int = 10**MAX_DIGITS, *, said: str = "") -> Fit:
     """Return what reads a whole number between bounds, which are allowed."""
-    words = f"is no whole number {f'of {least} or more' if most is None else f'{least}..{most}'}"
-
-    def read(value: Any) -> int:
-        if not is_integer(value) or value < least or (most is not None and value > most):
-            raise ValueError(words)
-        return int(value)
-
-    return Fit(read)
+    words = f"of {least} or more" if most == 10**MAX_DIGITS else f"{least}..{most}"
+    return that(lambda value: is_integer(value) and least <= value <= most, said or f"is no whole number {words}")
 
 
 def exact_number(least: int | None = None, most: int | None = None, *, said: str = "is no number") -> Fit:
@@ -184,17 +176,16 @@ def read_shape(shape: type[T], table: Mapping[str, Any], report: LoadReport, sty
     from pydantic import ValidationError
 
     plain = {key: value for key, value in _plain(table).items() if key not in style.beside}
-    is_told = False
-    while True:
+    for is_told in (False, True, True, True, True):  # a table that is mended may need more, and that again
         try:
             return cast(T, _adapter(cast(Hashable, shape)).validate_python(plain))
         except ValidationError as error:
             errors = error.errors(include_url=False)
         if not is_told:
             _tell(shape, plain, errors, report, style)
-        is_told = True
         for loc in sorted((each["loc"] for each in errors), key=lambda loc: [str(k).zfill(9) for k in loc])[::-1]:
             _mend(shape, plain, loc)
+    raise AssertionError(f"{shape.__name__}: nothing harmless fits {errors}")
 
 
 def tell_twice(names: Iterable[str], noun: str, key: str, report: LoadReport) -> None:
@@ -293,11 +284,14 @@ def _words(error: Any, kinds: list[Any], style: Style) -> str:
     about = next((note for note in _bare(kinds[-1])[1] if isinstance(note, About)), About())
     key = str(error["loc"][-1])[:_MAX_SHOWN]
     if kind == _UNKNOWN:
-        near = nearest_name(key, sorted(_hints(_bare(kinds[-2])[0])))
-        return f"unknown key{'' if style.refuses_unknown else ', ignored'}{f'; did you mean {near}?' if near else ''}"
+        known = sorted({*_hints(_bare(kinds[-2])[0]), *style.beside})
+        if style.refuses_unknown:
+            return f"unknown key{did_you_mean(key, known)}"
+        near = nearest_name(key, known)
+        return f"unknown key, ignored{f'; did you mean {near}?' if near else ''}"
     if kind == "missing":
-        known = _hints(_bare(kinds[-2])[0])
-        near = nearest_name(key, (str(each)[:_MAX_SHOWN] for each in list(value)[:_MAX_UNKNOWN] if each not in known))
+        own = _hints(_bare(kinds[-2])[0])
+        near = nearest_name(key, (str(each)[:_MAX_SHOWN] for each in list(value)[:_MAX_UNKNOWN] if each not in own))
         hint = f"is `{near}` meant for it?" if near else about.hint
         return f"is missing{f'; {hint}' if hint else ''}"
     if kind == "value_error":
@@ -314,16 +308,18 @@ def _mend(shape: type, value: Any, loc: Loc) -> None:
         value = value[step]
     last = loc[-1]
     bare, notes = _bare(kind)
+    empty, is_needed = get_origin(bare) or bare, last in _needed(_bare(kinds[-1])[0])
+    is_fit = any(isinstance(note, Fit) and not note.is_last for note in notes)
     if isinstance(last, int) and is_dataclass(bare) and not _needed(bare):
         value[last] = {}  # so that those behind it keep their places
-    elif get_origin(bare) is tuple and isinstance(last, str):
+    elif is_needed and is_fit:
+        value[last] = _Harmless(None if None in notes else next(iter(empty)) if issubclass(empty, Enum) else empty())
+    elif empty is tuple and isinstance(last, str) and not is_fit:
         value[last] = []
-    elif last not in _needed(_bare(kinds[-1])[0]):
-        value.pop(last)
-    elif any(isinstance(note, Fit) for note in notes):
-        value[last] = _Harmless(None if None in notes else next(iter(bare)) if issubclass(bare, Enum) else bare())
+    elif is_needed:
+        value[last] = None if None in notes else {}
     else:
-        value[last] = {} if is_dataclass(bare) else None
+        value.pop(last)
 
 
 def _needed(shape: Any) -> set[str]:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, score
 from prism.problem.fields import LoadReport, quoted_value
-from prism.problem.shapes import Fit, Flag, Indices, Name, Text, tell_twice
+from prism.problem.shapes import Fit, Flag, Indices, Name, Text, exact_number, tell_twice
 
 _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
-
-
-def _share(value: Any) -> float:
-    """Return a score."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
-    raise ValueError("is no number from 0 to 1")
 
 
 Nodes = Annotated[Indices, Fit(lambda indices: tuple(sorted(set(indices))), is_last=True)]
@@ -44,7 +37,7 @@ class Expected:
 
     matched: Nodes
     credited: Nodes
-    score: Annotated[float, Fit(_share)]
+    score: Annotated[float, exact_number(0, 1, said="is no number from 0 to 1"), Fit(float, is_last=True)]
     final_correct: Flag
     debatable: Nodes = ()
     needs_definitions: Nodes = ()

@@ -45,7 +45,7 @@ def test_faults_name_the_alternative() -> None:
         (changed(name=""), 'alternatives, entry 1, name: "" is no name: 1 to 40 letters'),
         (changed(name="a, b"), 'alternatives, entry 1, name: "a, b" is no name'),
         (changed(name="[bold]"), 'alternatives, entry 1, name: "[bold]" is no name'),
-        (changed(name=3), "alternatives, entry 1, name: 3 is no text"),
+        (changed(name=3), "alternatives, entry 1, name: 3 is no name"),
         (changed(grading_standard=None), "alternative kinematics, grading_standard: is missing"),
         (changed(grading_standard=[]), "alternative kinematics, nodes: there are none"),
         (changed(dag=[]), "alternative kinematics, grading_standard: both grading_standard and dag hold nodes"),

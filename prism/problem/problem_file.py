@@ -70,17 +70,17 @@ class NodeEntry:
     subquestion: Text = ""
 
 
-Nodes = tuple[NodeEntry, ...] | None
+NodeEntries = tuple[NodeEntry, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceTable:
     """The nodes of a reference DAG, under one of four keys."""
 
-    grading_standard: Nodes = None
-    dag: Nodes = None
-    grading: Nodes = None
-    core_formulas: Nodes = None
+    grading_standard: NodeEntries = None
+    dag: NodeEntries = None
+    grading: NodeEntries = None
+    core_formulas: NodeEntries = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,7 +199,11 @@ def tell_twice(names: Iterable[str], noun: str, key: str, report: LoadReport) ->
 
 @cache
 def _adapter(shape: Any) -> TypeAdapter[Any]:
-    """Return what reads a dataclass, built on first use."""
+    """Return what reads a dataclass, built on first use.
+
+    Modules whose dataclasses stand in each other give their aliases different names: pydantic 2.7 looks for all of them
+    in the outermost module.
+    """
     from pydantic import TypeAdapter
 
     if not hasattr(shape, "__pydantic_config__"):
@@ -264,14 +268,12 @@ def _tell(shape: type, table: Any, errors: Iterable[Any], report: LoadReport, st
     n_unknown: dict[Loc, int] = {}
     for each in sorted(errors, key=lambda error: len(error["loc"]) > 1):  # those of the outermost table first
         loc = each["loc"]
-        kinds = _kinds(shape, loc)
-        said = f"{_place(kinds, table, loc, faulty, style)}: {_words(each, kinds, style)}"
-        if each["type"] != _UNKNOWN or style.refuses_unknown:
-            report.faults.append(said)
-            continue
-        n_unknown[loc[:-1]] = n_unknown.get(loc[:-1], 0) + 1
-        if n_unknown[loc[:-1]] <= _MAX_UNKNOWN:
-            report.warnings.append(said)
+        is_warning = each["type"] == _UNKNOWN and not style.refuses_unknown
+        n_unknown[loc[:-1]] = n_unknown.get(loc[:-1], 0) + is_warning
+        if not is_warning or n_unknown[loc[:-1]] <= _MAX_UNKNOWN:
+            kinds = _kinds(shape, loc)
+            said = f"{_place(kinds, table, loc, faulty, style)}: {_words(each, kinds, style)}"
+            (report.warnings if is_warning else report.faults).append(said)
     for loc, n in n_unknown.items():
         if n > _MAX_UNKNOWN:
             where = _place(_kinds(shape, loc), table, loc, faulty, style)

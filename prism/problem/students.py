@@ -15,7 +15,7 @@ _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "un
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
 
 
-Nodes = Annotated[Indices, Fit(lambda indices: tuple(sorted(set(indices))), is_last=True)]
+NodeSet = Annotated[Indices, Fit(lambda indices: tuple(sorted(set(indices))), is_last=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Expected:
         alternative: the reference DAG that the indices are of; empty for the problem's own.
     """
 
-    matched: Nodes
-    credited: Nodes
+    matched: NodeSet
+    credited: NodeSet
     score: Annotated[float, exact_number(0, 1, said="is no number from 0 to 1"), Fit(float, is_last=True)]
     final_correct: Flag
-    debatable: Nodes = ()
-    needs_definitions: Nodes = ()
-    renamed: Nodes = ()
-    text_only: Nodes = ()
-    unevaluated: Nodes = ()
-    known_gaps: Nodes = ()
+    debatable: NodeSet = ()
+    needs_definitions: NodeSet = ()
+    renamed: NodeSet = ()
+    text_only: NodeSet = ()
+    unevaluated: NodeSet = ()
+    known_gaps: NodeSet = ()
     alternative: Text = ""
     without_definitions: Annotated[None, Fit(lambda _: None)] = None  # in the label, and no grade looks at it
 

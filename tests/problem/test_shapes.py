@@ -65,7 +65,7 @@ def test_the_six_commonest_slips_are_told_at_once_and_what_is_right_stays() -> N
         'step d, after, entry 2: "x" is no node index',
     ]
     assert warnings == ["titel: unknown key, ignored; did you mean title?", "zzz: unknown key, ignored"]
-    assert (found.title, found.points, found.steps[2]) == ("", 0, Step(id="d", after=(1,)))
+    assert (found.title, found.points, found.steps[2]) == ("", Fraction(0), Step(id="d", after=(1,)))
     report = LoadReport([], [])
     tell_twice([step.id for step in found.steps], "step", "id", report)
     assert report.faults == ["step a, id: stands twice"]

@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from prism.algebra.expr import ORDERINGS, Formula
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
@@ -32,15 +32,19 @@ from prism.latex.unit_grammar import NoReadingError
 from prism.physics.context import EMPTY_CONTEXT, Context, describe_syntax_error, parse, parse_symbol_name
 from prism.physics.tables import Unit
 from prism.physics.units import find_unit, read_unit_product
-from prism.problem.fields import (
-    LoadReport,
-    field_name,
-    is_integer,
-    quoted_value,
-    read_flag,
-    read_indices,
-    read_tables,
-    read_text,
+from prism.problem.fields import LoadReport, is_integer, quoted_value
+from prism.problem.shapes import (
+    About,
+    Fit,
+    Flag,
+    Indices,
+    Style,
+    Text,
+    WholeSentenceError,
+    read_shape,
+    tell_twice,
+    that,
+    whole_number,
 )
 from prism.problem.source import MAX_BYTES, first_and_count
 from prism.problem.worded_answers import is_text
@@ -53,32 +57,196 @@ _PASSED = (
     "title", "domain", "subtopic", "kind", "origin", "source", "difficulty", "symbols", "definitions", "macros",
     "metadata", "final_answer_form", "final_answer_instructions", "significant_figures",
 )  # fmt: skip
-_OWN = (
-    "id", "figures", "wording", "subquestions", "constraint", "case", "grading_standard", "parameters", "tables",
-    "original", "knowledge", "abstract",
-)  # fmt: skip
 _WAYS = ("uniform", "log_uniform", "integer", "choice", "table", "value")
-_PARAMETER_KEYS = (*_WAYS, "column", "figures", "unit", "sign", "levels")
 _KEYS_OF_WAYS = {
     "column": ("table",),
     "figures": ("uniform", "log_uniform"),
     "sign": ("uniform", "log_uniform", "integer", "choice"),
     "levels": ("uniform", "log_uniform", "integer"),
 }  # what else stands beside a way of drawing only if it does something there
-_TABLE_KEYS = ("columns", "rows", "file", "usual")
-_CASE_KEYS = ("name", "when", "margin", "weight", "text")
-_NODE_KEYS = (
-    "index", "formula", "number", "dependency", "case", "is_final_answer", "points", "accept", "subquestion",
-)  # fmt: skip
+_STYLE = Style(refuses_unknown=True, beside=frozenset(_PASSED))
 _FURTHER = ("is_final_answer", "points", "accept", "subquestion")
-_NUMBER_KEYS = ("of", "unit", "figures", "form")
-_PART_KEYS = (
-    "letter", "case", "subproblem", "final_answer_form", "final_answer_instructions", "significant_figures",
-)  # fmt: skip
+_FORMS = ("", "scientific")
 _SIGNS = ("+", "-", "either")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # of a template: it names files and folders
 _MAX_FIGURES = 15  # a double holds no more
 _MAX_ENTRIES = 1000  # rows of a table, or entries of a list
+_WRITE_WAY = "is no table; write { uniform = ['1.0', '2.0'] } or the like"
+_FROM_ONE = ("indices count from 1", "is no whole number; indices count from 1")
+_QUOTES = "write numbers in quotes, so that their digits are kept"
+
+
+# The shape of a file. -----------------------------------------------------------------------------------------------
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """Return the wordings, without blank lines around them."""
+    texts = [value] if isinstance(value, str) else value
+    if isinstance(texts, list) and texts and all(isinstance(text, str) and text.strip() for text in texts):
+        return tuple(text.strip() for text in texts)
+    raise ValueError("is no list of texts; write one text with blanks such as @{m}, or several")
+
+
+def _is_number(value: object) -> bool:
+    """Return True for an int or float."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _exact_number(value: object) -> Fraction:
+    """Return the number that a text, an int or a float states; -1 if it states none, as `inf` and `nan`."""
+    exact = read_digits(str(value)) if isinstance(value, str) or _is_number(value) else None
+    return Fraction(-1) if exact is None else exact
+
+
+def _digits(value: Any) -> Fraction:
+    """Return the number that a text states."""
+    if not isinstance(value, str):
+        hint = f"; write it in quotes, '{value}', so that its digits are kept" if _is_number(value) else ""
+        raise ValueError(f"is no text{hint}")
+    number = read_digits(value)
+    if number is None:
+        raise ValueError("is no number")
+    return number
+
+
+def _whole_digits(value: Any) -> Fraction:
+    """Return the number that a text or a whole number states."""
+    return _digits(str(value) if is_integer(value) else value)
+
+
+def _unit(value: Any) -> tuple[str, Unit | None]:
+    """Return text and unit."""
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    try:
+        return value, (find_unit(value) or read_unit_product(value)) if value else None
+    except NoReadingError as error:
+        raise WholeSentenceError(f"{quoted_value(value)}: {error}") from error
+
+
+_CHOICE = that(lambda value: isinstance(value, str) and value != "", f"is no text; {_QUOTES}")
+_ID = that(
+    lambda value: isinstance(value, str) and _NAME.fullmatch(value) is not None,
+    "is no name of letters, digits, `_`, `-` and `.`",
+)
+_SHARE = that(lambda value: 0 <= _exact_number(value) < 1, "is no share from 0 to 1", _exact_number)
+_WEIGHT = that(lambda value: _exact_number(value) > 0, "is no positive number", _exact_number)
+Figures = Annotated[int | None, whole_number(1, _MAX_FIGURES)]
+UnitOf = Annotated[tuple[str, Unit | None], Fit(_unit)]
+Bounds = Annotated[tuple[Annotated[Fraction, Fit(_digits)], ...], About(said="is no pair of bounds")]
+WholeBounds = Annotated[tuple[Annotated[Fraction, Fit(_whole_digits)], ...], About(said="is no pair of bounds")]
+DataEntry = Annotated[dict[str, Any], About(said="is no table of columns and rows")]
+Choices = Annotated[tuple[Annotated[str, _CHOICE], ...], About(said=f"is no list of texts; {_QUOTES}")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ParameterEntry:
+    """How a value is drawn."""
+
+    uniform: Bounds | None = None
+    log_uniform: Bounds | None = None
+    integer: WholeBounds | None = None
+    choice: Choices | None = None
+    table: Text | None = None
+    value: Annotated[str | None, _CHOICE] = None
+    column: Text = ""
+    figures: Figures = None
+    unit: UnitOf = ("", None)
+    sign: Annotated[str, that(lambda value: value in _SIGNS, f"is none of {', '.join(_SIGNS)}")] = "+"
+    levels: Annotated[tuple[WholeBounds, ...], About(said="is no list of bounds")] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TableEntry:
+    """Rows of values that belong together, here or in another file."""
+
+    columns: Annotated[tuple[Text, ...], About(said="is no list of names")]
+    rows: Annotated[tuple[Any, ...], About(said=f"is no list of 1 to {_MAX_ENTRIES} rows")]
+    file: Any = None
+    usual: Annotated[dict[str, Bounds], About(said="is no table; write { rho = ['1', '20'] }")] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Relation:
+    """A relation that drawn values have to fulfil."""
+
+    formula: Text
+    margin: Annotated[Fraction, _SHARE] = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CaseEntry:
+    """A regime."""
+
+    CALLED: ClassVar = ("case", "name")
+    name: Text
+    when: Text
+    margin: Annotated[Fraction, _SHARE] = Fraction(0)
+    weight: Annotated[Fraction, _WEIGHT] = Fraction(1)
+    text: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PartEntry:
+    """A part; what a problem file checks of it is checked when one is made."""
+
+    letter: Text
+    case: Text = ""
+    subproblem: Text | None = None
+    final_answer_form: Any = None
+    final_answer_instructions: Any = None
+    significant_figures: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NumberEntry:
+    """What a number node asks for."""
+
+    of: Text
+    unit: UnitOf = ("", None)
+    figures: Figures = None
+    form: Annotated[str, that(lambda value: value in _FORMS, "is unknown; the only form is scientific")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NodeEntry:
+    """A node, with a formula or a number."""
+
+    CALLED: ClassVar = ("node", "index")
+    index: Annotated[int | None, About(*_FROM_ONE), whole_number(1)]
+    formula: Text = ""
+    number: Annotated[_NumberEntry | None, About(said="is no table; write { of = 's', unit = 'm' }")] = None
+    dependency: Indices
+    case: Text = ""
+    is_final_answer: Flag | None = None
+    points: Any = None
+    accept: Any = None
+    subquestion: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """The whole, but for what every instance takes over."""
+
+    id: Annotated[str, _ID]
+    figures: Figures = None
+    wording: Annotated[tuple[str, ...], Fit(_texts), About("write one text with blanks such as @{m}, or several")]
+    abstract: Text = ""
+    parameters: Annotated[
+        dict[str, Annotated[_ParameterEntry, About(said=_WRITE_WAY)]],
+        About(said="is no table of parameters"),
+    ]
+    tables: dict[str, Annotated[dict[str, Any], About(said="is no table of columns and rows")]] = field(
+        default_factory=dict
+    )
+    case: tuple[_CaseEntry, ...] = ()
+    constraint: tuple[_Relation, ...] = ()
+    subquestions: tuple[_PartEntry, ...] = ()
+    grading_standard: Annotated[tuple[_NodeEntry, ...], About("it holds the nodes")]
+    knowledge: Indices | None = None
+    original: Annotated[dict[str, Any] | None, About(said="is no table of values")] = None
 
 
 @dataclass(slots=True)
@@ -93,12 +261,6 @@ class _Reading:
     def fault(self, where: str, text: str) -> None:
         """Add a fault."""
         self.report.faults.append(f"{where}: {text}")
-
-    def refuse_unknown(self, table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-        """Add a fault for each key of a table that is not known, with the nearest one that is."""
-        for key in table:
-            if key not in known:
-                self.fault(field_name(where, str(key)), f"unknown key{did_you_mean(str(key), known)}")
 
 
 def template_files() -> list[Path]:
@@ -157,58 +319,56 @@ def load_template(source: TemplateSource) -> Template:
 def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Reading) -> Template:
     """Return a template; what is wrong goes to the report, and a harmless value stands in."""
     report = reading.report
-    reading.refuse_unknown(data, (*_OWN, *_PASSED), "")
-    name = read_text(data, "id", "", report, required=True)
-    if name and not _NAME.fullmatch(name):
-        reading.fault("id", f"{quoted_value(name)} is no name of letters, digits, `_`, `-` and `.`")
-    reading.figures = _read_figures(data, "", reading, 3)
+    file_table = read_shape(_File, data, report, _STYLE)
+    reading.figures = file_table.figures or reading.figures
     shared = {key: data[key] for key in _PASSED if key in data}
     given = {key: data[key] for key in ("symbols", "definitions", "macros") if data.get(key) is not None}
     try:
         reading.context = Context.from_dict(given)
     except DataFileError as error:
         report.faults += error.faults
-    tables = _read_data_tables(data, reading)
-    parameters = _read_parameters(data, tables, reading)
-    cases = _read_cases(data, reading)
-    nodes = _read_nodes(data, [case.name for case in cases], reading)
-    constraints = tuple(
-        _read_condition(entry, "formula", f"constraint, entry {place}", ("formula", "margin"), reading)
-        for place, entry in read_tables(data, "constraint", report)
-    )
-    wordings = _read_wordings(data, reading)
     if not isinstance(data.get("metadata", {}), Mapping):
         reading.fault("metadata", f"{quoted_value(data['metadata'])} is no table")
+    tables = _data_tables(file_table, reading)
+    parameters = _parameters(file_table, data, tables, reading)
+    tell_twice((each.name for each in file_table.case), "case", "name", report)
+    cases = tuple(
+        Case(each.name, _condition(each.when, each.margin, f"case {each.name or place}, when", reading), each.weight,
+             each.text.strip())
+        for place, each in enumerate(file_table.case, start=1)
+    )  # fmt: skip
+    names = [case.name for case in cases]
+    nodes = _nodes(file_table, names, data, reading)
     template = Template(
-        id=name,
+        id=file_table.id,
         file=file,
         sha256=digest,
         shared=shared,
-        wordings=wordings,
-        subquestions=_read_subquestions(data, [case.name for case in cases], reading),
-        constraints=constraints,
+        wordings=file_table.wording or ("",),
+        subquestions=tuple(
+            {**_present(part), "case": _case_name(part.case, f"subquestions, entry {place}", names, reading)}
+            for place, part in enumerate(file_table.subquestions, start=1)
+        ),
+        constraints=tuple(
+            _condition(each.formula, each.margin, f"constraint, entry {place}, formula", reading)
+            for place, each in enumerate(file_table.constraint, start=1)
+        ),
         cases=cases,
         nodes=nodes,
         parameters=parameters,
         tables=tables,
-        original=_read_original(data, parameters, tables, len(wordings), reading),
-        told=_read_told(data, nodes, reading),
-        abstract=read_text(data, "abstract", "", report),
+        original=_original(file_table, data, parameters, tables, reading),
+        told=_told(file_table.knowledge, nodes, reading),
+        abstract=file_table.abstract,
     )
     keys = data.get("parameters")
     _check_blanks(template, keys if isinstance(keys, Mapping) else {}, reading)
     return template
 
 
-def _read_wordings(data: Mapping[str, Any], reading: _Reading) -> tuple[str, ...]:
-    """Return the wordings, without blank lines around them; at least one, or a fault."""
-    value = data.get("wording")
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-        why = "is missing" if value is None else f"{quoted_value(value)} is no list of texts"
-        reading.fault("wording", f"{why}; write one text with blanks such as @{{m}}, or several")
-        return ("",)
-    return tuple(text.strip() for text in texts)
+def _present(entry: Any) -> dict[str, Any]:
+    """Return the keys of a table that it has."""
+    return {each.name: value for each in fields(entry) if (value := getattr(entry, each.name)) is not None}
 
 
 def _check_blanks(template: Template, keys: Mapping[str, Any], reading: _Reading) -> None:
@@ -235,11 +395,10 @@ def _check_blanks(template: Template, keys: Mapping[str, Any], reading: _Reading
                 reading.fault(where, f"@{{{key}}} stands between dollar signs, and brings its own; write it outside")
 
 
-def _read_told(data: Mapping[str, Any], nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
+def _told(told: tuple[int, ...] | None, nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
     """Return the indices of the nodes that are to be told; None for the usual ones."""
-    if data.get("knowledge") is None:
+    if told is None:
         return None
-    told = read_indices(data, "knowledge", "", reading.report)
     known = {node.index for node in nodes if node.number is None}
     for index in sorted(set(told) - known):
         reading.fault("knowledge", f"{index} is no node with a formula")
@@ -252,147 +411,89 @@ def _read_told(data: Mapping[str, Any], nodes: Sequence[TemplateNode], reading: 
 # Parameters and tables. ------------------------------------------------------------------------------------------
 
 
-def _read_figures(table: Mapping[str, Any], where: str, reading: _Reading, default: int) -> int:
-    """Return the significant figures that a table states, or the default."""
-    value = table.get("figures", default)
-    if is_integer(value) and 1 <= value <= _MAX_FIGURES:
-        return int(value)
-    reading.fault(field_name(where, "figures"), f"{quoted_value(value)} is no whole number 1..{_MAX_FIGURES}")
-    return default
+def _bounds(
+    pair: Sequence[Fraction], written: Any, where: str, way: str, figures: int, reading: _Reading
+) -> tuple[Fraction, Fraction]:
+    """Return two bounds, the lower first; those of `integer` are whole, those of `log_uniform` positive.
+
+    Args:
+        written: as the file has them.
+    """
+    told = ""
+    if len(pair) != 2:
+        told = "" if reading.report.tells_of(where) else " is no pair of bounds"
+        pair = (Fraction(1), Fraction(2))
+    elif pair[0] >= pair[1]:
+        told = ": the lower bound comes first"
+    elif way == "integer" and any(each.denominator != 1 for each in pair):
+        told = ": bounds of integer are whole numbers"
+    elif way == "log_uniform" and pair[0] <= 0:
+        told = ": bounds of log_uniform are positive"
+    elif way != "integer" and not all(is_writable(each, figures) for each in pair):
+        told = f": a bound has more than {figures} figures; values are rounded to them"
+    if told:
+        reading.report.faults.append(f"{where}: {quoted_value(written)}{told}")
+    return pair[0], pair[1]
 
 
-def _read_unit(table: Mapping[str, Any], where: str, reading: _Reading) -> tuple[str, Unit | None]:
-    """Return text and unit under the key `unit`; empty and None if there is none."""
-    text = read_text(table, "unit", where, reading.report)
-    if not text:
-        return "", None
-    try:
-        return text, find_unit(text) or read_unit_product(text)
-    except NoReadingError as error:
-        reading.fault(field_name(where, "unit"), f"{quoted_value(text)}: {error}")
-        return text, None
-
-
-def _read_number(value: object, where: str, reading: _Reading) -> Fraction:
-    """Return the number that a text states; 1 after a fault."""
-    if not isinstance(value, str):
-        hint = f"; write it in quotes, '{value}', so that its digits are kept" if _is_number(value) else ""
-        reading.fault(where, f"{quoted_value(value)} is no text{hint}")
-        return Fraction(1)
-    number = read_digits(value)
-    if number is None:
-        reading.fault(where, f"{quoted_value(value)} is no number")
-    return Fraction(1) if number is None else number
-
-
-def _is_number(value: object) -> bool:
-    """Return True for an int or float."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _exact_number(value: object) -> Fraction | None:
-    """Return the number that a text, an int or a float states; None if it states none, as `inf` and `nan`."""
-    return read_digits(str(value)) if isinstance(value, str) or _is_number(value) else None
-
-
-def _read_bounds(value: object, where: str, way: str, figures: int, reading: _Reading) -> tuple[Fraction, Fraction]:
-    """Return two bounds, the lower first; those of `integer` are whole, those of `log_uniform` positive."""
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        reading.fault(where, f"{quoted_value(value)} is no pair of bounds")
-        return Fraction(1), Fraction(2)
-    bounds = [str(each) if way == "integer" and is_integer(each) else each for each in value]
-    before = len(reading.report.faults)
-    low, high = (_read_number(each, where, reading) for each in bounds)
-    if len(reading.report.faults) > before:
-        return Fraction(1), Fraction(2)
-    if low >= high:
-        reading.fault(where, f"{quoted_value(value)}: the lower bound comes first")
-    elif way == "integer" and (low.denominator, high.denominator) != (1, 1):
-        reading.fault(where, f"{quoted_value(value)}: bounds of integer are whole numbers")
-    elif way == "log_uniform" and low <= 0:
-        reading.fault(where, f"{quoted_value(value)}: bounds of log_uniform are positive")
-    elif way != "integer" and not (is_writable(low, figures) and is_writable(high, figures)):
-        reading.fault(
-            where, f"{quoted_value(value)}: a bound has more than {figures} figures; values are rounded to them"
-        )
-    return low, high
-
-
-def _read_parameters(
-    data: Mapping[str, Any], tables: Mapping[str, DataTable], reading: _Reading
+def _parameters(
+    file: _File, data: Mapping[str, Any], tables: Mapping[str, DataTable], reading: _Reading
 ) -> dict[str, Parameter]:
     """Return the parameters by key."""
-    value = data.get("parameters")
-    if not isinstance(value, Mapping) or not value:
-        why = "is missing" if value is None else f"{quoted_value(value)} is no table of parameters"
-        reading.fault("parameters", why)
-        return {}
     found: dict[str, Parameter] = {}
-    for key, entry in value.items():
+    if data.get("parameters") == {}:
+        reading.fault("parameters", "{} is no table of parameters")
+    for key, entry in file.parameters.items():
         where = f"parameters, {key}"
         if key == CASE_BLANK:
             reading.fault(where, "is the blank for the text of a case; give it another name")
-        elif not isinstance(entry, Mapping):
-            reading.fault(where, f"{quoted_value(entry)} is no table; write {{ uniform = ['1.0', '2.0'] }} or the like")
-        elif (parameter := _read_parameter(key, entry, tables, where, reading)) is not None:
+        elif (parameter := _parameter(key, entry, data["parameters"][key], tables, reading)) is not None:
             if parameter.name and parameter.name in [other.name for other in found.values()]:
                 reading.fault(where, "the same symbol stands twice")
             found[key] = parameter
     return found
 
 
-def _read_parameter(
-    key: str, entry: Mapping[str, Any], tables: Mapping[str, DataTable], where: str, reading: _Reading
+def _parameter(
+    key: str, entry: _ParameterEntry, written: Mapping[str, Any], tables: Mapping[str, DataTable], reading: _Reading
 ) -> Parameter | None:
     """Return one parameter; None after a fault that leaves nothing of it."""
-    reading.refuse_unknown(entry, _PARAMETER_KEYS, where)
-    ways = [way for way in _WAYS if way in entry]
+    where = f"parameters, {key}"
+    ways = [way for way in _WAYS if written.get(way) is not None]
     if len(ways) != 1:
         found = f"has {' and '.join(ways)}" if ways else "says not how it is drawn"
         reading.fault(where, f"{found}; give one of {', '.join(_WAYS)}")
         return None
     way = ways[0]
     for name, ways_of_key in _KEYS_OF_WAYS.items():
-        if name in entry and way not in ways_of_key:
-            reading.fault(field_name(where, name), f"changes nothing of {way}; it belongs to {', '.join(ways_of_key)}")
-    figures = _read_figures(entry, where, reading, reading.figures)
-    unit_text, unit = _read_unit(entry, where, reading)
-    bounds, table, column = (Fraction(0), Fraction(0)), "", ""
-    choices: tuple[str, ...] = ()
-    levels: tuple[tuple[Fraction, Fraction], ...] = ()
+        if name in written and way not in ways_of_key:
+            reading.fault(f"{where}, {name}", f"changes nothing of {way}; it belongs to {', '.join(ways_of_key)}")
+    figures, own = entry.figures or reading.figures, getattr(entry, way)
+    bounds = (Fraction(0), Fraction(0))
+    levels: list[tuple[Fraction, Fraction]] = []
     texts: Sequence[str] = ()
     if way in ("uniform", "log_uniform", "integer"):
-        bounds = _read_bounds(entry[way], field_name(where, way), way, figures, reading)
-        levels = _read_levels(entry, where, way, figures, reading)
+        bounds = _bounds(own, written[way], f"{where}, {way}", way, figures, reading)
+        levels = [
+            _bounds(level, written["levels"][n], f"{where}, levels, entry {n + 1}", way, figures, reading)
+            for n, level in enumerate(entry.levels)
+        ]
     elif way == "table":
-        table, column, texts = _read_column(entry, tables, where, reading)
+        texts = _column(entry, tables, where, reading)
         if not texts:
             return None
     else:
-        choices = texts = _read_choices(entry[way], field_name(where, way), reading, is_list=way == "choice")
+        texts = (own or ("1",)) if way == "choice" else (own or "1",)
+        if way == "choice" and not own and not reading.report.tells_of(f"{where}, choice"):
+            reading.fault(f"{where}, choice", f"{quoted_value(written[way])} is no list of texts; {_QUOTES}")
     is_word = way in ("choice", "table", "value") and any(read_digits(text) is None for text in texts)
-    sign = entry.get("sign", "+")
-    if sign not in _SIGNS:
-        reading.fault(field_name(where, "sign"), f"{quoted_value(sign)} is none of {', '.join(_SIGNS)}")
     name = "" if is_word else _read_symbol(key, where, reading)
     for of_number in ("unit", "sign") if is_word else ():
-        if of_number in entry:
-            reading.fault(field_name(where, of_number), f"a word has no {of_number}")
-    return Parameter(key, name, way, bounds, tuple(choices), table, column, figures, unit_text, unit, str(sign), levels)
-
-
-def _read_levels(
-    entry: Mapping[str, Any], where: str, way: str, figures: int, reading: _Reading
-) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Return the bounds of the levels of a curriculum, easy to hard; empty if there are none."""
-    value = entry.get("levels", [])
-    if not isinstance(value, list | tuple):
-        reading.fault(field_name(where, "levels"), f"{quoted_value(value)} is no list of bounds")
-        return ()
-    return tuple(
-        _read_bounds(each, f"{where}, levels, entry {place}", way, figures, reading)
-        for place, each in enumerate(value, start=1)
-    )
+        if of_number in written:
+            reading.fault(f"{where}, {of_number}", f"a word has no {of_number}")
+    choices = () if way == "table" else tuple(texts)
+    table, column = (entry.table or "", entry.column) if way == "table" else ("", "")
+    return Parameter(key, name, way, bounds, choices, table, column, figures, *entry.unit, entry.sign, tuple(levels))
 
 
 def _read_symbol(latex: str, where: str, reading: _Reading) -> str:
@@ -407,109 +508,82 @@ def _read_symbol(latex: str, where: str, reading: _Reading) -> str:
     return name or latex
 
 
-def _read_choices(value: object, where: str, reading: _Reading, *, is_list: bool) -> tuple[str, ...]:
-    """Return the texts of `choice`, a list, or the one of `value`."""
-    texts = value if is_list else [value]
-    if isinstance(texts, list | tuple) and texts and all(isinstance(text, str) and text for text in texts):
-        return tuple(texts)
-    hint = "; write numbers in quotes, so that their digits are kept"
-    reading.fault(where, f"{quoted_value(value)} is no {'list of texts' if is_list else 'text'}{hint}")
-    return ("1",)
-
-
-def _read_column(
-    entry: Mapping[str, Any], tables: Mapping[str, DataTable], where: str, reading: _Reading
-) -> tuple[str, str, list[str]]:
-    """Return table, column and its texts for a parameter that is drawn with others; no texts after a fault."""
-    table = read_text(entry, "table", where, reading.report)
-    column = read_text(entry, "column", where, reading.report, required=True)
+def _column(entry: _ParameterEntry, tables: Mapping[str, DataTable], where: str, reading: _Reading) -> list[str]:
+    """Return the texts of the column of a parameter that is drawn with others; none after a fault."""
+    table, column = entry.table or "", entry.column
     found = tables.get(table)
+    if not column:
+        reading.fault(f"{where}, column", "is missing")
     if found is None:
-        reading.fault(field_name(where, "table"), f"no table {quoted_value(table)}{did_you_mean(table, tables)}")
+        reading.fault(f"{where}, table", f"no table {quoted_value(table)}{did_you_mean(table, tables)}")
     elif column and column not in found.columns:
         hint = did_you_mean(column, found.columns)
-        reading.fault(field_name(where, "column"), f"{table} has no column {quoted_value(column)}{hint}")
+        reading.fault(f"{where}, column", f"{table} has no column {quoted_value(column)}{hint}")
     else:
         place = found.columns.index(column) if column else 0
-        return table, column, [row[place] for row in found.rows]
-    return table, column, []
+        return [row[place] for row in found.rows]
+    return []
 
 
-def _read_data_tables(data: Mapping[str, Any], reading: _Reading) -> dict[str, DataTable]:
+def _data_tables(file: _File, reading: _Reading) -> dict[str, DataTable]:
     """Return the tables by name, those of files included."""
-    value = data.get("tables", {})
-    if not isinstance(value, Mapping):
-        reading.fault("tables", f"{quoted_value(value)} is no table")
-        return {}
     found = {}
-    for name, entry in value.items():
-        where = f"tables, {name}"
-        if not isinstance(entry, Mapping):
-            reading.fault(where, f"{quoted_value(entry)} is no table of columns and rows")
-            continue
-        whole = _with_file(entry, where, reading)
-        reading.refuse_unknown(entry if whole is None else whole, _TABLE_KEYS, where)
-        if whole is not None:
-            found[name] = _read_data_table(name, whole, where, reading)
+    for name, entry in file.tables.items():
+        if (whole := _with_file(entry, f"tables, {name}", reading)) is not None:
+            found[name] = _data_table(name, whole, reading)
     return found
 
 
 def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mapping[str, Any] | None:
     """Return the table that the key `file` names, or the entry itself; None, with a fault, if there is no such file."""
-    file = read_text(entry, "file", where, reading.report)
-    if not file:
+    file = entry.get("file")
+    if file is not None and not isinstance(file, str):
+        reading.fault(f"{where}, file", f"{quoted_value(file)} is no text")
+    if not file or not isinstance(file, str):
         return entry
     path = (reading.folder or Path()) / file
     try:
         return {**parse_toml(decode(read_bytes(path, MAX_BYTES[".toml"]))), **entry}
     except PrismError as error:
-        reading.fault(field_name(where, "file"), f"{quoted_value(file)} {error}")
+        reading.fault(f"{where}, file", f"{quoted_value(file)} {error}")
         return None
 
 
-def _read_data_table(name: str, entry: Mapping[str, Any], where: str, reading: _Reading) -> DataTable:
+def _data_table(name: str, written: Mapping[str, Any], reading: _Reading) -> DataTable:
     """Return one table; rows that do not fit are faults."""
-    columns = entry.get("columns")
-    if not isinstance(columns, list) or not columns or not all(isinstance(each, str) for each in columns):
-        reading.fault(field_name(where, "columns"), f"{quoted_value(columns)} is no list of names")
-        columns = ["x"]
-    rows = entry.get("rows")
-    if not isinstance(rows, list) or not 0 < len(rows) <= _MAX_ENTRIES:
-        reading.fault(field_name(where, "rows"), f"{quoted_value(rows)} is no list of 1 to {_MAX_ENTRIES} rows")
-        rows = []
+    where = f"tables, {name}"
+    entry = read_shape(_TableEntry, written, reading.report, Style(refuses_unknown=True, where=where))
+    columns = entry.columns or ("x",)
+    for key, words, is_told in (
+        ("columns", "is no list of names", not entry.columns),
+        ("rows", f"is no list of 1 to {_MAX_ENTRIES} rows", not 0 < len(entry.rows) <= _MAX_ENTRIES),
+    ):
+        if is_told and not reading.report.tells_of(f"{where}, {key}"):
+            reading.fault(f"{where}, {key}", f"{quoted_value(written.get(key))} {words}")
     kept = []
-    for place, row in enumerate(rows, start=1):
+    for place, row in enumerate(entry.rows, start=1):
         if isinstance(row, list) and len(row) == len(columns) and all(isinstance(each, str) for each in row):
             kept.append(tuple(row))
         else:
             reading.fault(f"{where}, rows, entry {place}", f"{quoted_value(row)}: {len(columns)} texts are expected")
-    usual = entry.get("usual", {})
-    if not isinstance(usual, Mapping):
-        reading.fault(field_name(where, "usual"), f"{quoted_value(usual)} is no table; write {{ rho = ['1', '20'] }}")
-        usual = {}
     ranges = {}
-    for column, bounds in usual.items():
+    for column, bounds in entry.usual.items():
         place_of = f"{where}, usual, {column}"
         if column not in columns:
             reading.fault(place_of, f"no such column{did_you_mean(column, columns)}")
         else:
-            ranges[column] = _read_bounds(bounds, place_of, "uniform", _MAX_FIGURES, reading)
-    return DataTable(name, tuple(columns), tuple(kept) or (("1",) * len(columns),), ranges)
+            as_written = written["usual"][column]
+            ranges[column] = _bounds(bounds, as_written, place_of, "uniform", _MAX_FIGURES, reading)
+    return DataTable(name, columns, tuple(kept) or (("1",) * len(columns),), ranges)
 
 
-def _read_original(
-    data: Mapping[str, Any],
-    parameters: Mapping[str, Parameter],
-    tables: Mapping[str, DataTable],
-    n_wording: int,
+def _original(
+    file: _File, data: Mapping[str, Any], parameters: Mapping[str, Parameter], tables: Mapping[str, DataTable],
     reading: _Reading,
-) -> Original | None:
+) -> Original | None:  # fmt: skip
     """Return the author's own values; None if there are none."""
-    value = data.get("original")
+    value, n_wording = file.original, len(file.wording) or 1
     if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        reading.fault("original", f"{quoted_value(value)} is no table of values")
         return None
     drawn = [key for key, each in parameters.items() if each.way not in ("table", "value")]
     used = sorted({each.table for each in parameters.values() if each.table})
@@ -518,19 +592,22 @@ def _read_original(
     named = data.get("tables")
     faulty += [key for key in named if key not in used] if faulty and isinstance(named, Mapping) else []
     own = {key: text for key, text in value.items() if key not in faulty}  # what is read of these says nothing more
-    reading.refuse_unknown(own, (*drawn, *used, "wording"), "original")
+    known = (*drawn, *used, "wording")
+    for key in own:
+        if key not in known:
+            reading.fault(f"original, {key}", f"unknown key{did_you_mean(key, known)}")
     values, rows = {}, {}
-    for key in drawn:
-        if _is_number(value.get(key)):
-            _read_number(value[key], f"original, {key}", reading)
-            values[key] = "1"
-            continue
-        text = read_text(value, key, "original", reading.report, required=True)
-        if text and parameters[key].name and read_digits(text) is None:
-            reading.fault(f"original, {key}", f"{quoted_value(text)} is no number")
-        values[key] = text or "1"
+    for key in (*drawn, *used):
+        found = value.get(key)
+        try:
+            if not isinstance(found, str) or (key in drawn and parameters[key].name):
+                _digits(found)
+        except ValueError as error:
+            words = "is missing" if found is None else f"{quoted_value(found)} {error}"
+            reading.fault(f"original, {key}", words)
+        values[key] = found if isinstance(found, str) else "1"
     for name in used:
-        text = read_text(value, name, "original", reading.report, required=True)
+        text = values.pop(name) if isinstance(value.get(name), str) else ""
         first = [row[0] for row in tables[name].rows] if name in tables else []
         if text and text not in first:
             reading.fault(f"original, {name}", f"{quoted_value(text)} begins no row{did_you_mean(text, first)}")
@@ -554,122 +631,59 @@ def _parse(latex: str, where: str, reading: _Reading) -> Formula | None:
         return None
 
 
-def _read_condition(
-    entry: Mapping[str, Any], key: str, where: str, known: Sequence[str], reading: _Reading
-) -> Condition:
-    """Return the relation under a key of a table, with its margin."""
-    reading.refuse_unknown(entry, known, where)
-    latex = read_text(entry, key, where, reading.report, required=True)
-    written = _parse(latex, field_name(where, key), reading) if latex else None
+def _condition(latex: str, margin: Fraction, where: str, reading: _Reading) -> Condition:
+    """Return a relation with its margin."""
+    written = _parse(latex, where, reading) if latex else None
     if written is not None and not (written.relations and set(written.relations) <= {*ORDERINGS, "!="}):
-        reading.fault(field_name(where, key), f"`{latex}` is no inequality")
-    margin = entry.get("margin", 0)
-    exact = _exact_number(margin)
-    if exact is None or not 0 <= exact < 1:
-        reading.fault(field_name(where, "margin"), f"{quoted_value(margin)} is no share from 0 to 1")
-        exact = Fraction(0)
-    return Condition(written or Formula("inequality", (), ()), exact, field_name(where, key))
+        reading.fault(where, f"`{latex}` is no inequality")
+    return Condition(written or Formula("inequality", (), ()), margin, where)
 
 
-def _read_cases(data: Mapping[str, Any], reading: _Reading) -> tuple[Case, ...]:
-    """Return the regimes."""
-    cases: list[Case] = []
-    for place, entry in read_tables(data, "case", reading.report):
-        name = read_text(entry, "name", f"case, entry {place}", reading.report, required=True)
-        where = f"case {name or place}"
-        if name in [other.name for other in cases]:
-            reading.fault(f"{where}, name", "stands twice")
-        condition = _read_condition(entry, "when", where, _CASE_KEYS, reading)
-        weight = _exact_number(entry.get("weight", 1))
-        if weight is None or weight <= 0:
-            reading.fault(field_name(where, "weight"), f"{quoted_value(entry['weight'])} is no positive number")
-            weight = Fraction(1)
-        text = read_text(entry, "text", where, reading.report)
-        cases.append(Case(name, condition, weight, text.strip()))
-    return tuple(cases)
-
-
-def _read_case_name(entry: Mapping[str, Any], where: str, cases: Sequence[str], reading: _Reading) -> str:
+def _case_name(case: str, where: str, cases: Sequence[str], reading: _Reading) -> str:
     """Return the case that an entry names; empty for all."""
-    case = read_text(entry, "case", where, reading.report)
     if case and case not in cases:
-        reading.fault(field_name(where, "case"), f"no case {quoted_value(case)}{did_you_mean(case, cases)}")
+        reading.fault(f"{where}, case", f"no case {quoted_value(case)}{did_you_mean(case, cases)}")
         return ""
     return case
 
 
-def _read_subquestions(
-    data: Mapping[str, Any], cases: Sequence[str], reading: _Reading
-) -> tuple[Mapping[str, Any], ...]:
-    """Return the parts as tables; what a problem file checks of them is checked when one is made."""
-    parts = []
-    for place, entry in read_tables(data, "subquestions", reading.report):
-        where = f"subquestions, entry {place}"
-        reading.refuse_unknown(entry, _PART_KEYS, where)
-        case = _read_case_name(entry, where, cases, reading)
-        read_text(entry, "letter", where, reading.report, required=True)
-        read_text(entry, "subproblem", where, reading.report)
-        parts.append({**entry, "case": case})
-    return tuple(parts)
-
-
-def _read_nodes(data: Mapping[str, Any], cases: Sequence[str], reading: _Reading) -> tuple[TemplateNode, ...]:
+def _nodes(file: _File, cases: Sequence[str], data: Mapping[str, Any], reading: _Reading) -> tuple[TemplateNode, ...]:
     """Return the nodes in the order of their indices, with their edges checked."""
-    if data.get("grading_standard") is None:
-        reading.fault("grading_standard", "is missing; it holds the nodes")
-        return ()
-    if data["grading_standard"] == []:
+    if data.get("grading_standard") == []:
         reading.fault("grading_standard", "holds no nodes; a DAG needs at least one final node")
     nodes: dict[int, TemplateNode] = {}
-    for place, entry in read_tables(data, "grading_standard", reading.report):
-        index = entry.get("index")
-        if not isinstance(index, int) or not is_integer(index) or index < 1:
-            why = "is missing" if index is None else f"{quoted_value(index)} is no whole number"
-            reading.fault(f"grading_standard, entry {place}, index", f"{why}; indices count from 1")
+    for entry in file.grading_standard:
+        if entry.index is None:
             continue
-        if index in nodes:
-            reading.fault(f"node {index}, index", "stands twice; every node needs its own")
+        if entry.index in nodes:
+            reading.fault(f"node {entry.index}, index", "stands twice; every node needs its own")
             continue
-        nodes[index] = _read_node(entry, index, cases, reading)
+        nodes[entry.index] = _node(entry, entry.index, cases, reading)
     for node in nodes.values():
         _check_edges(node, nodes, reading)
     return tuple(nodes[index] for index in sorted(nodes))
 
 
-def _read_node(entry: Mapping[str, Any], index: int, cases: Sequence[str], reading: _Reading) -> TemplateNode:
+def _node(entry: _NodeEntry, index: int, cases: Sequence[str], reading: _Reading) -> TemplateNode:
     """Return one node, with a formula or a number."""
     where = f"node {index}"
-    reading.refuse_unknown(entry, _NODE_KEYS, where)
-    asked: AskedNumber | None = None
-    latex = read_text(entry, "formula", where, reading.report)
-    number = entry.get("number")
-    if (number is None) == (not latex):
+    latex, number = entry.formula, entry.number
+    if (number is None) == (not latex) and not reading.report.tells_of(f"{where}, formula", f"{where}, number"):
         reading.fault(where, "has formula and number; keep one" if latex else "has neither formula nor number")
-    if isinstance(number, Mapping):
-        asked = _read_asked(number, f"{where}, number", reading)
-    elif number is not None:
-        reading.fault(f"{where}, number", f"{quoted_value(number)} is no table; write {{ of = 's', unit = 'm' }}")
-    elif latex and is_text(latex):
+    if number is None and latex and is_text(latex):
         reading.fault(f"{where}, formula", f"`{latex}` is in words; nodes of a template are formulas and numbers")
-    elif latex:
+    elif number is None and latex:
         _parse(latex, f"{where}, formula", reading)
-    further = {key: entry[key] for key in _FURTHER if key in entry}
-    read_flag(entry, "is_final_answer", where, reading.report)
-    dependency = read_indices(entry, "dependency", where, reading.report, required=True)
-    return TemplateNode(index, latex, asked, dependency, _read_case_name(entry, where, cases, reading), further)
+    further = {key: value for key, value in _present(entry).items() if key in _FURTHER}
+    asked = None if number is None else _asked(number, f"{where}, number", reading)
+    return TemplateNode(index, latex, asked, entry.dependency, _case_name(entry.case, where, cases, reading), further)
 
 
-def _read_asked(table: Mapping[str, Any], where: str, reading: _Reading) -> AskedNumber:
+def _asked(entry: _NumberEntry, where: str, reading: _Reading) -> AskedNumber:
     """Return what a number node asks for."""
-    reading.refuse_unknown(table, _NUMBER_KEYS, where)
-    latex = read_text(table, "of", where, reading.report, required=True)
-    name = _read_symbol(latex, field_name(where, "of"), reading) if latex else ""
-    unit_text, unit = _read_unit(table, where, reading)
-    form = read_text(table, "form", where, reading.report)
-    if form not in ("", "scientific"):
-        reading.fault(field_name(where, "form"), f"{quoted_value(form)} is unknown; the only form is scientific")
-    figures = _read_figures(table, where, reading, reading.figures)
-    return AskedNumber(latex, name, unit_text, unit, figures, form == "scientific")
+    name = _read_symbol(entry.of, f"{where}, of", reading) if entry.of else ""
+    figures = entry.figures or reading.figures
+    return AskedNumber(entry.of, name, *entry.unit, figures, entry.form == "scientific")
 
 
 def _check_edges(node: TemplateNode, nodes: Mapping[int, TemplateNode], reading: _Reading) -> None:

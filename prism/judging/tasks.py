@@ -15,13 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from jinja2 import TemplateError
 
 from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
 from prism.judging.rendering import Templates
+from prism.problem.fields import LoadReport
+from prism.problem.shapes import About, Flag, Style, Text, one_of, read_shape, that, whole_number
 from prism.protocols.schemas import schema_names, schema_text
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -158,20 +160,6 @@ class _Reader:
             self.faults.append(f"{where}: {name} {error}{near_file(path)}")
             return ""
 
-    def value(self, table: Mapping[str, Any], key: str, kind: type, where: str, default: Any) -> Any:
-        """Return the value under a key, of a type; the default, and a fault, for another one."""
-        value = table.get(key, default)
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-            return value
-        self.faults.append(f"{where}{key}: {shown(value)} is no {_KINDS[kind]}")
-        return default
-
-    def known(self, table: Mapping[str, Any], keys: frozenset[str], where: str) -> None:
-        """Add a fault for each key that is none: in a task a slip would be silent."""
-        self.faults += [
-            f"{where}{key}: is no key of it{did_you_mean(str(key), sorted(keys))}" for key in table if key not in keys
-        ]
-
     def schema(self, name: str, where: str) -> Mapping[str, Any]:
         """Return the JSON Schema in a file; empty, with a fault, for what is none."""
         text = self.text(name, where)
@@ -188,9 +176,32 @@ class _Reader:
         return found if isinstance(found, Mapping) else {}
 
 
-_KINDS = {str: "text", int: "whole number", bool: "true or false", list: "list", dict: "table"}
-_TASK_KEYS = frozenset(("about", "input", "findings", "rounds", "partial", "images", "call"))
-_CALL_KEYS = frozenset(("name", "prompt", "schema", "needs", "when", "check", "back_to", "unless", "with"))
+@dataclass(frozen=True, slots=True)
+class _CallEntry:
+    """A call as `task.toml` has it."""
+
+    name: Text = ""
+    prompt: Text = "prompt.jinja"
+    schema: Text = "reply.schema.json"
+    needs: tuple[Text, ...] = ()
+    when: Text = ""
+    check: Annotated[str, that(lambda value: value in ("", *CHECKS), f"is none of {', '.join(CHECKS)}")] = ""
+    back_to: Text = ""
+    unless: Text = ""
+    with_: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskFile:
+    """`task.toml`."""
+
+    about: Text = ""
+    input: Annotated[Input, one_of(Input)] = Input.ROLLOUTS
+    findings: Text = ""
+    rounds: Annotated[int, whole_number(0, MAX_ROUNDS)] = 0
+    partial: Flag = False
+    images: Flag = False
+    call: Annotated[tuple[_CallEntry, ...], About(said="is no list; expected tables [[call]]")] = (_CallEntry(),)
 
 
 def _read_task(folder: Path) -> Task:
@@ -206,74 +217,45 @@ def _read_task(folder: Path) -> Task:
         table = parse_toml(decode(read_bytes(folder / TASK_FILE, MAX_BYTES)))
     except PrismError as error:
         raise DataFileError(name, (str(error),)) from error
-    reader.known(table, _TASK_KEYS, "")
-    kind = reader.value(table, "input", str, "", "rollouts")
-    if kind not in list(Input):
-        reader.faults.append(f"input: {shown(kind)} is none of {', '.join(Input)}{did_you_mean(kind, list(Input))}")
-        kind = Input.ROLLOUTS
-    findings = reader.value(table, "findings", str, "", "")
-    if findings and findings not in schema_names():
-        near = did_you_mean(findings, schema_names())
-        reader.faults.append(f"findings: no protocol has the schema {shown(findings)}{near}")
-    calls = _read_calls(reader, table)
-    rounds = reader.value(table, "rounds", int, "", 0)
-    if not 0 <= rounds <= MAX_ROUNDS:
-        reader.faults.append(f"rounds: {rounds} is not from 0 to {MAX_ROUNDS}")
-    about = reader.value(table, "about", str, "", "")
-    templates = _read_templates(reader, calls)
+    report = LoadReport(reader.faults, [])
+    file = read_shape(_TaskFile, table, report, Style(refuses_unknown=True))
+    if file.findings and file.findings not in schema_names():
+        near = did_you_mean(file.findings, schema_names())
+        reader.faults.append(f"findings: no protocol has the schema {shown(file.findings)}{near}")
+    calls: list[Call] = []
+    for place, each in enumerate(file.call, start=1):
+        calls.append(
+            _call(reader, each, f"call, entry {place}", [one.name for one in calls], is_only=len(file.call) == 1)
+        )
+    if not calls and not report.tells_of("call"):
+        reader.faults.append("call: is empty; expected tables [[call]]")
+    templates = _read_templates(reader, tuple(calls))
     if reader.faults:
         raise DataFileError(name, tuple(reader.faults))
     return Task(
-        folder.resolve().name, " ".join(about.split()), Input(kind), calls, rounds,
-        reader.value(table, "partial", bool, "", False), reader.value(table, "images", bool, "", False),
-        findings, templates, _sha256(folder),
+        folder.resolve().name, " ".join(file.about.split()), file.input, tuple(calls), file.rounds, file.partial,
+        file.images, file.findings, templates, _sha256(folder),
     )  # fmt: skip
 
 
-def _read_calls(reader: _Reader, table: Mapping[str, Any]) -> tuple[Call, ...]:
-    """Return the calls of a task."""
-    listed = table.get("call", [{}])
-    if not isinstance(listed, list) or not listed or not all(isinstance(each, Mapping) for each in listed):
-        reader.faults.append("call: expected tables [[call]]")
-        return ()
-    calls: list[Call] = []
-    for place, each in enumerate(listed, start=1):
-        usual = "reply" if len(listed) == 1 else ""
-        calls.append(_read_call(reader, each, f"call {place}, ", [one.name for one in calls], usual))
-    return tuple(calls)
-
-
-def _read_call(reader: _Reader, table: Mapping[str, Any], where: str, earlier: Sequence[str], usual: str) -> Call:
+def _call(reader: _Reader, entry: _CallEntry, where: str, earlier: Sequence[str], *, is_only: bool) -> Call:
     """Return a call.
 
     Args:
         earlier: names of the calls before it.
-        usual: its name where it has none.
+        is_only: it may lack a name.
     """
-    reader.known(table, _CALL_KEYS, where)
-    texts = {
-        key: reader.value(table, key, str, where, default)
-        for key, default in (
-            ("name", usual), ("prompt", "prompt.jinja"), ("schema", "reply.schema.json"), ("when", ""), ("check", ""),
-            ("back_to", ""), ("unless", ""),
-        )
-    }  # fmt: skip
-    name, back_to = texts["name"], texts["back_to"]
+    name, back_to = entry.name or ("reply" if is_only else ""), entry.back_to
     if not name.isidentifier() or name in earlier:
         why = "stands twice" if name in earlier else "is no name of letters, digits and underscores"
-        reader.faults.append(f"{where}name: {shown(name)} {why}")
-    listed = {"needs": reader.value(table, "needs", list, where, []), "back_to": [back_to] if back_to else []}
-    for key, names in listed.items():
-        reader.faults += [f"{where}{key}: {shown(one)} is no earlier call" for one in names if one not in earlier]
-    if texts["check"] not in ("", *CHECKS):
-        reader.faults.append(f"{where}check: {shown(texts['check'])} is none of {', '.join(CHECKS)}")
-    if bool(back_to) != bool(texts["unless"]):
-        reader.faults.append(f"{where}back_to, unless: one of them is given, and not the other")
-    return Call(
-        name, texts["prompt"], reader.schema(texts["schema"], f"{where}schema"),
-        tuple(one for one in earlier if one in (*listed["needs"], back_to)), texts["when"], texts["check"], back_to,
-        texts["unless"], reader.value(table, "with", dict, where, {}),
-    )  # fmt: skip
+        reader.faults.append(f"{where}, name: {shown(name)} {why}")
+    for key, names in {"needs": entry.needs, "back_to": (back_to,) if back_to else ()}.items():
+        reader.faults += [f"{where}, {key}: {shown(one)} is no earlier call" for one in names if one not in earlier]
+    if bool(back_to) != bool(entry.unless):
+        reader.faults.append(f"{where}, back_to, unless: one of them is given, and not the other")
+    needs = tuple(one for one in earlier if one in (*entry.needs, back_to))
+    schema = reader.schema(entry.schema, f"{where}, schema")
+    return Call(name, entry.prompt, schema, needs, entry.when, entry.check, back_to, entry.unless, entry.with_)
 
 
 def _read_templates(reader: _Reader, calls: tuple[Call, ...]) -> Templates:

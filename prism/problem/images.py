@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from prism.errors import PrismError
 from prism.inputs import read_bytes, shown
-from prism.problem.fields import LoadReport, quoted_value, warn_unknown
+from prism.problem.fields import LoadReport, quoted_value
+from prism.problem.shapes import TOML, Text, read_shape
 from prism.problem.source import Table
 
 MAX_IMAGES = 32  # of a problem; a prompt with more would hold nothing else
 MAX_BYTES = 8_000_000  # of a file; as data URL a third more, which most endpoints still take
-_KEYS = frozenset(("location", "caption"))
 _KINDS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _NO_FOLDER = "the problem was read from no file, so there is no folder to find it in"
 
@@ -41,6 +41,14 @@ class ProblemImage:
     location: str
     caption: str = ""
     folder: Path | None = field(default=None, compare=False)  # where a problem stands is no part of what it says
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An image in a problem file."""
+
+    location: Text
+    caption: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +84,12 @@ def read_images(data: Table, folder: Path | None, report: LoadReport) -> tuple[P
         if not isinstance(entry, Mapping) or not isinstance(location, str) or not location.strip():
             report.warnings.append(f'{where}: names no file; write {{ location = "1.png", caption = "..." }}')
             continue
-        warn_unknown(entry, _KEYS, where, report)
-        caption = entry.get("caption")
-        if caption is not None and not isinstance(caption, str):
-            report.warnings.append(f"{where}, caption: {quoted_value(caption)} is no text")
+        own = LoadReport([], [])
+        caption = read_shape(_Entry, entry, own, replace(TOML, where=where)).caption
+        report.warnings += own.warnings + own.faults
         if fault := _location_fault(location):
             report.warnings.append(f"{where}, location: {shown(location)} {fault}")
-        found.append(ProblemImage(location, caption.strip() if isinstance(caption, str) else "", folder))
+        found.append(ProblemImage(location, caption.strip(), folder))
     if len(listed) > MAX_IMAGES:
         report.warnings.append(f"images: {len(listed)} entries; at most {MAX_IMAGES} are shown")
     return tuple(found)

@@ -1,7 +1,6 @@
 """Load a problem file, validate all of it, and turn it into the values that a grade needs.
 
-The plain dictionary that `problem.source` reads is checked by hand. Refused: a schema library. msgspec, which other
-modules use, stops at the first fault, and an author who mends a file wants all. `dags/README.md` explains the keys.
+The plain dictionary that `problem.source` reads is held to `problem.problem_file`; what no shape says is checked here.
 
 Faults stop the load and are reported together, in one `DataFileError`, each naming entry and field. Unknown keys,
 implied edges and formulas of the statement that do not parse are warnings: the problem can be graded all the same.
@@ -9,7 +8,6 @@ implied edges and formulas of the statement that do not parse are warnings: the 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -39,26 +37,18 @@ from prism.problem.dag import (
     reference_dag,
     structural_difficulty,
 )
-from prism.problem.fields import (
-    LoadReport,
-    field_name,
-    is_integer,
-    quoted_value,
-    read_flag,
-    read_id,
-    read_indices,
-    read_tables,
-    read_text,
-    warn_unknown,
-)
+from prism.problem.fields import LoadReport, field_name, is_integer, quoted_value
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
+from prism.problem.problem_file import NodeEntry, PartEntry, ProblemFile, ReferenceTable, read_problem_id
+from prism.problem.shapes import Style, read_shape, tell_twice
 from prism.problem.source import (
     ALTERNATIVES,
     ANSWER_KEYS,
     NODE_LISTS,
     PlainProblem,
     Table,
+    alternatives_of,
     eaten_backslash,
     first_and_count,
     formulas_length,
@@ -68,25 +58,16 @@ from prism.problem.source import (
     with_macros,
     with_stated_macros,
 )
-from prism.problem.students import Student, read_students
+from prism.problem.students import Student, check_labels
 from prism.problem.worded_answers import is_text
 
 _READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
-_PROBLEM_TEXTS = ("title", "domain", "subtopic", "kind", "origin", "source")
-_PROBLEM_KEYS = frozenset((
-    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "macros",
-    "students", "metadata", "$schema", ALTERNATIVES, *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
-))  # fmt: skip
 _WITH_MACROS = frozenset((
     "context", "subquestions", "symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
 _WITH_DECIMALS = frozenset(("givens", "definitions", ALTERNATIVES, *NODE_LISTS))
-_SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
-_NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
-_ALTERNATIVE_KEYS = frozenset(("name", *NODE_LISTS))
-_NAME = re.compile(r"\w(?:[\w .'()/+-]{0,38}[\w.')])?")  # of an alternative: messages, rows and tables show it
+_STYLE = Style(beside=frozenset(("$schema",)))
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
-_MAX_FIGURES = 15  # a double holds no more
 # The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
 # equal parts, the upper end of each belonging to the next: 3 and 4, 5 and 6, 7 to 9.
 _LEVELS = ((7, "Hard"), (5, "Medium"), (3, "Easy"))
@@ -316,7 +297,7 @@ def load_problem(
             if data is read.data or data[NODE_LISTS[0]]:  # of an answer without a formula that is what is wrong
                 known = _with_macros_expanded(with_stated_macros(data))
                 keys = _with_decimal_points(known) if data is read.data else known  # a gold `0,12` may be a list
-                problem = _read_problem(keys, read.sha256, images, found)
+                problem = _read_problem(keys, read.sha256, images, found, is_made=data is not read.data)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -386,42 +367,48 @@ def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
 # The whole ----------------------------------------------------------------------------------------------------
 
 
-def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport) -> Problem | None:
-    """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report."""
-    warn_unknown(data, _PROBLEM_KEYS, "", report)
-    name = _read_id(data, report)
-    texts = {key: read_text(data, key, "", report) for key in _PROBLEM_TEXTS}
-    # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
-    statement = read_text(data, "context", "", report, required=True)
-    subquestions = _read_subquestions(data, report)
-    declared = _read_context(data, statement, subquestions, report)
-    nodes, dag = _read_nodes(data, subquestions, declared, report)
-    text = "\n\n".join((statement, *(part.text for part in subquestions)))
+def _read_problem(
+    data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport, *, is_made: bool
+) -> Problem | None:
+    """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report.
+
+    Args:
+        is_made: the table was made of an answer.
+    """
+    file = _file_of_answer(data) if is_made else None
+    file = file or read_shape(ProblemFile, data, report, _STYLE)
+    subquestions = _subquestions(file, report)
+    declared = _read_context(data, file.context, subquestions, report)
+    nodes, dag = _read_nodes(data, file, "", subquestions, declared, report)
+    text = "\n\n".join((file.context, *(part.text for part in subquestions)))
     given = collect_knowledge(declared, text, [node.formula for node in nodes])
-    others = dict(_read_alternatives(data, subquestions, declared, report))
-    students = read_students(data, {"": dag, **{other: each[1] for other, each in others.items()}}, report)
-    concepts, computation = _read_difficulty(data, report)
+    others = {}
+    tell_twice((each.name for each in file.alternatives), "alternative", "name", report)
+    for plain, other in zip(alternatives_of(data), file.alternatives, strict=False):
+        where = f"alternative {other.name}, " if other.name else f"{ALTERNATIVES}, "
+        others[other.name] = _read_nodes(plain, other, where, subquestions, declared, report)
+    check_labels(file.students, {"": dag, **{name: each[1] for name, each in others.items()}}, report)
     if dag is None:
         return None
-    report.warnings += _warnings_of_edges(dag)
     metadata = kept if isinstance(kept := data.get("metadata"), Mapping) else {}
+    marks = (file.difficulty.C1, file.difficulty.C2) if file.difficulty else (None, None)
     problem = Problem(
-        id=name,
-        title=texts["title"],
-        domain=texts["domain"],
-        kind=texts["kind"],
-        origin=texts["origin"],
-        statement=statement,
+        id=file.id,
+        title=file.title,
+        domain=file.domain,
+        kind=file.kind,
+        origin=file.origin,
+        statement=file.context,
         subquestions=subquestions,
         nodes=nodes,
         dag=dag,
         context=given.context,
         given=given,
-        students=students,
-        difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
+        students=file.students,
+        difficulty=Difficulty(*marks, structural_difficulty(dag), entropy(dag)),
         sha256=digest,
         warnings=(),
-        subtopic=texts["subtopic"],
+        subtopic=file.subtopic,
         images=images,
         has_answers_alone=metadata.get("dag") == ANSWER,
         template=_template_origin(metadata.get("template")),
@@ -435,13 +422,32 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
 
 
 def _read_id(data: Table, report: LoadReport) -> str:
-    """Return the id of a problem, a whole number as text; of one that is nothing but its answer it may be missing."""
-    given = data.get("id")
-    if given == "":
-        report.faults.append("id: is empty")
-    if is_integer(given) or ("id" not in data and is_answer_only(data)):
-        return ANSWER if given is None else str(given)
-    return read_id(data, "id", "", report)
+    """Return the id of a problem as text; of one that is nothing but its answer it may be missing."""
+    given = ANSWER if "id" not in data and is_answer_only(data) else data.get("id")
+    try:
+        return read_problem_id(given)
+    except ValueError as error:
+        report.faults.append(f"id: {'is missing' if given is None else error}")
+        return ""
+
+
+def _file_of_answer(data: Table) -> ProblemFile | None:
+    """Return the table that was made of an answer as it was made, without pydantic; None if what was copied is off."""
+    context = data["context"]
+    try:
+        name = read_problem_id(data["id"])
+    except ValueError:
+        return None
+    nodes: Any = data[NODE_LISTS[0]]
+    parts: Any = data.get("subquestions", ())
+    made = tuple(NodeEntry(**{**each, "dependency": (), "accept": tuple(each.get("accept", ()))}) for each in nodes)
+    return (
+        ProblemFile(
+            id=name, context=context, grading_standard=made, subquestions=tuple(PartEntry(**each) for each in parts)
+        )
+        if isinstance(context, str)
+        else None
+    )
 
 
 def _template_origin(given: object) -> TemplateOrigin | None:
@@ -453,40 +459,7 @@ def _template_origin(given: object) -> TemplateOrigin | None:
     return TemplateOrigin(*(texts.get(name, "") for name in names)) if texts.get("id") else None
 
 
-def _warnings_of_edges(dag: ReferenceDag) -> list[str]:
-    """Return the warnings about edges that others imply."""
-    return [
-        f"node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
-        for prerequisite, index in implied_edges(dag)
-    ]
-
-
 _Reference = tuple[tuple[ProblemNode, ...], ReferenceDag | None]  # nodes in index order, and their DAG
-
-
-def _read_alternatives(
-    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
-) -> Iterator[tuple[str, _Reference]]:
-    """Yield name and reference of each alternative; its faults and warnings go to the report under its name."""
-    names: set[str] = set()
-    for place, entry in read_tables(data, ALTERNATIVES, report):
-        where = f"{ALTERNATIVES}, entry {place}"
-        name = read_text(entry, "name", where, report, required=True)
-        if isinstance(entry.get("name"), str) and not _NAME.fullmatch(name):
-            report.faults.append(
-                f"{where}, name: {quoted_value(name)} is no name: 1 to 40 letters, digits and blanks, . ' ( ) / + -"
-            )
-        elif name in names:
-            report.faults.append(f"{where}, name: {name} stands twice")
-        names.add(name)
-        where = f"alternative {name}" if _NAME.fullmatch(name) else where
-        own = LoadReport([], [])
-        warn_unknown(entry, _ALTERNATIVE_KEYS, "", own)
-        nodes, dag = _read_nodes(entry, subquestions, context, own)
-        own.warnings += [] if dag is None else _warnings_of_edges(dag)
-        report.faults += [f"{where}, {fault}" for fault in own.faults]
-        report.warnings += [f"{where}, {warning}" for warning in own.warnings]
-        yield name, (nodes, dag)
 
 
 def _alternative(
@@ -502,64 +475,25 @@ def _alternative(
     )  # fmt: skip
 
 
-def _read_difficulty(data: Table, report: LoadReport) -> tuple[int, int] | tuple[None, None]:
-    """Return the author's marks C1 and C2 of the problem's difficulty, or None for both if absent or faulty."""
-    value = data.get("difficulty")
-    if value is None:
-        return None, None
-    if isinstance(value, Mapping) and set(value) == {"C1", "C2"}:
-        depth, burden = value["C1"], value["C2"]
-        if is_integer(depth) and is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
-            return depth, burden
-    report.faults.append(f"difficulty: {quoted_value(value)} is no table of C1 and C2, each 1, 2 or 3")
-    return None, None
-
-
-def _read_subquestions(data: Table, report: LoadReport) -> tuple[Subquestion, ...]:
+def _subquestions(file: ProblemFile, report: LoadReport) -> tuple[Subquestion, ...]:
     """Return the parts of the problem, which inherit what the problem says about answers; at least one, letterless."""
-    shared = _read_answer(data, "", report)
-    subquestions: list[Subquestion] = []
-    for place, entry in read_tables(data, "subquestions", report):
-        letter = read_id(entry, "letter", f"subquestions, entry {place}", report)
-        where = f"subquestion {letter or place}"
-        warn_unknown(entry, _SUBQUESTION_KEYS, where, report)
-        if letter and letter in [earlier.letter for earlier in subquestions]:
-            report.faults.append(f"{where}, letter: stands twice")
-        text = read_text(entry, "subproblem", where, report)
-        read_text(entry, "solution", where, report)  # not used; its type is the author's to mend all the same
-        own = _read_answer(entry, where, report)
-        subquestions.append(
-            Subquestion(
-                letter,
-                text,
-                own.final_answer_form or shared.final_answer_form,
-                own.final_answer_instructions or shared.final_answer_instructions,
-                shared.significant_figures if own.significant_figures is None else own.significant_figures,
-            )
+    tell_twice((part.letter for part in file.subquestions), "subquestion", "letter", report)
+    forms = {f"subquestion {part.letter}": part.final_answer_form for part in file.subquestions}
+    for where, form in {"": file.final_answer_form, **forms}.items():
+        if form and form not in _ANSWER_FORMS:
+            words = f"{form} is none of {', '.join(_ANSWER_FORMS)}"
+            report.warnings.append(f"{field_name(where, 'final_answer_form')}: {words}")
+    shared = (file.final_answer_form, file.final_answer_instructions, file.significant_figures)
+    return tuple(
+        Subquestion(
+            part.letter,
+            part.subproblem,
+            part.final_answer_form or shared[0],
+            part.final_answer_instructions or shared[1],
+            shared[2] if part.significant_figures is None else part.significant_figures,
         )
-    return tuple(subquestions) or (shared,)
-
-
-def _read_answer(table: Table, where: str, report: LoadReport) -> Subquestion:
-    """Return what a table says about its final answer (form, instructions, figures), as a Subquestion without letter.
-
-    Args:
-        table: the problem or one of its subquestions.
-        where: name of the table for messages.
-    """
-    form = read_text(table, "final_answer_form", where, report)
-    if form and form not in _ANSWER_FORMS:
-        report.warnings.append(
-            f"{field_name(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}"
-        )
-    instructions = read_text(table, "final_answer_instructions", where, report)
-    figures = table.get("significant_figures")
-    if figures is None or (isinstance(figures, int) and is_integer(figures) and 1 <= figures <= _MAX_FIGURES):
-        return Subquestion("", "", form, instructions, figures)
-    report.faults.append(
-        f"{field_name(where, 'significant_figures')}: {quoted_value(figures)} is no whole number 1..{_MAX_FIGURES}"
-    )
-    return Subquestion("", "", form, instructions)
+        for part in file.subquestions
+    ) or (Subquestion("", "", *shared),)
 
 
 def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: LoadReport) -> Context:
@@ -618,106 +552,88 @@ def _symbols_mentioned(latex: str, where: str, report: LoadReport) -> frozenset[
 
 
 def _read_nodes(
-    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
-) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
-    """Return the nodes in index order and their DAG, which is None after a fault."""
+    data: Table, table: ReferenceTable, where: str, parts: tuple[Subquestion, ...], context: Context, report: LoadReport
+) -> _Reference:
+    """Return the nodes in index order and their DAG, which is None after a fault.
+
+    Args:
+        data: the table as it was written.
+        where: begins each fault and warning.
+    """
     present = [key for key in NODE_LISTS if data.get(key) is not None]
     if len(present) != 1:
         why = (
             f"both {present[0]} and {present[1]} hold nodes; keep one" if present else "is missing; it holds the nodes"
         )
-        report.faults.append(f"{NODE_LISTS[0]}: {why}")
+        report.faults.append(f"{where}{NODE_LISTS[0]}: {why}")
         return (), None
-    entries = read_tables(data, present[0], report)
-    taken = {entry["index"] for _, entry in entries if is_integer(entry.get("index"))}
+    entries = getattr(table, present[0])
+    taken = {entry.index for entry in entries}
     nodes, graph = [], []
-    for place, entry in entries:
-        index = entry.get("index")
-        if not isinstance(index, int) or isinstance(index, bool):
-            why = "is missing" if index is None else f"{quoted_value(index)} is no whole number"
-            report.faults.append(f"{present[0]}, entry {place}, index: {why}; indices count from 1")
-            if place in taken:
-                continue
-            index = place  # what the author most likely meant, so that one slip is one fault
-        node = _read_node(entry, index, subquestions, context, report)
+    for place, entry in enumerate(entries, start=1):
+        index = place if entry.index is None else entry.index  # most likely meant, so that one slip is one fault
+        if entry.index is None and place in taken:
+            continue
+        node = _read_node(entry, index, f"{where}node {index}", parts, context, report)
         nodes.append(node)
-        dependency = read_indices(entry, "dependency", f"node {index}", report, required=True)
-        graph.append(Node(index, node.points, dependency, node.is_final))
+        graph.append(Node(index, node.points, entry.dependency, node.is_final))
     indices = sorted(node.index for node in nodes)
     if len(set(indices)) == len(indices) and indices != list(range(1, len(indices) + 1)):
         shown = ", ".join(str(index) for index in indices)
-        report.faults.append(f"{present[0]}: indices are {shown}; they must run 1..{len(indices)}")
+        report.faults.append(f"{where}{present[0]}: indices are {shown}; they must run 1..{len(indices)}")
     nodes.sort(key=lambda node: node.index)
     try:
         dag = reference_dag(graph)
     except DagError as error:
-        report.faults += _without_consequences(error.faults, report)
-        dag = None
-    return _assign_finals(nodes, subquestions), dag
+        report.faults += _without_consequences([f"{where}{fault}" for fault in error.faults], f"{where}node ", report)
+        return _assign_finals(nodes, parts), None
+    report.warnings += [
+        f"{where}node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
+        for prerequisite, index in implied_edges(dag)
+    ]
+    return _assign_finals(nodes, parts), dag
 
 
-def _without_consequences(faults: Sequence[str], report: LoadReport) -> list[str]:
+def _without_consequences(faults: Sequence[str], node: str, report: LoadReport) -> list[str]:
     """Return the faults of a DAG without those of nodes that lead nowhere since a later node's edges have a fault."""
-    split = (fault.partition(", dependency: ") for fault in (*report.faults, *faults))
-    last = max((int(place.removeprefix("node ")) for place, found, _ in split if found), default=0)
+    edges = re.compile(rf"{re.escape(node)}(\d+), dependency(?:,[^:]*)?: ")
+    last = max((int(found[1]) for fault in (*report.faults, *faults) if (found := edges.match(fault))), default=0)
     nowhere = f", is_final_answer: {LEADS_NOWHERE}"
     return [
         fault
         for fault in faults
-        if not fault.endswith(nowhere) or int(fault.removesuffix(nowhere).removeprefix("node ")) >= last
+        if not fault.endswith(nowhere) or int(fault.removesuffix(nowhere).removeprefix(node)) >= last
     ]
 
 
 def _read_node(
-    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
+    entry: NodeEntry, index: int, where: str, parts: tuple[Subquestion, ...], context: Context, report: LoadReport
 ) -> ProblemNode:
-    """Return one node, with a harmless value for each field that has a fault."""
-    where = f"node {index}"
-    warn_unknown(entry, _NODE_KEYS, where, report)
-    latex = read_text(entry, "formula", where, report, required=True)
-    accepted = entry.get("accept")
-    if accepted is None:
-        accepted = ()
-    if not isinstance(accepted, list | tuple) or not all(isinstance(item, str) for item in accepted):
-        report.faults.append(f"{where}, accept: {quoted_value(accepted)} is no list of formulas")
-        accepted = ()
-    letter = read_text(entry, "subquestion", where, report)
-    letters = [part.letter for part in subquestions if part.letter]
+    """Return one node, with a harmless formula for each that has a fault."""
+    latex, letter = entry.formula, entry.subquestion
+    letters = [part.letter for part in parts if part.letter]
     if letter and letter not in letters:
         hint = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
         report.faults.append(f"{where}, subquestion: {letter} is unknown; {hint}")
-    forms = {part.letter: part.final_answer_form for part in subquestions}
+    forms = {part.letter: part.final_answer_form for part in parts}
     asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
-    known = isinstance(entry.get("formula"), str)
-    in_words = known and asks_for_words and is_text(latex)
-    wanted = _read_formula(latex, context, f"{where}, formula", report) if known and not in_words else None
+    in_words = latex is not None and asks_for_words and is_text(latex)
+    wanted = None if latex is None or in_words else _read_formula(latex, context, f"{where}, formula", report)
     others = [
         _read_accepted(item, wanted, context, f"{where}, accept, entry {place}", report, in_words=in_words)
-        for place, item in enumerate(accepted, 1)
+        for place, item in enumerate(entry.accept, 1)
     ]
-    is_final = read_flag(entry, "is_final_answer", where, report)
-    stated = [each for each in (Formula("text", (), (), latex) if in_words else wanted or _UNREAD, *others) if each]
-    if is_final:
+    own = Formula("text", (), (), latex or "") if in_words else wanted or _UNREAD
+    stated = [each for each in (own, *others) if each]
+    if entry.is_final_answer:
         stated = [with_nameless_subject(each, index) for each in stated]
-    _refuse_beyond_floats(stated, where, report)
-    return ProblemNode(
-        index=index,
-        latex=latex,
-        formula=stated[0],
-        accept=tuple(stated[1:]),
-        subquestion=letter,
-        points=_read_points(entry.get("points"), where, report),
-        is_final=is_final,
-        is_text=in_words,
-    )
-
-
-def _refuse_beyond_floats(stated: Sequence[Formula], where: str, report: LoadReport) -> None:
-    """Add a fault for each formula of a node whose number, in SI units, is larger than any float."""
     for each in stated:
         found = numeric_of(each)
         if found is not None and abs(found.number.in_si) > LARGEST:
             report.faults.append(f"{where}: {six_figures(found.number.in_si)} is too large a number")
+    return ProblemNode(
+        index, latex or "", stated[0], tuple(stated[1:]), letter, entry.points, entry.is_final_answer, in_words
+    )
 
 
 _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error
@@ -759,19 +675,6 @@ def _read_accepted(
     if read is None or subject is None or read.kind != "expression":
         return read
     return formula((subject, read.members[0]), ("=",), read.latex, read.depends)
-
-
-def _read_points(value: object, where: str, report: LoadReport) -> Fraction:
-    """Return points as an exact fraction: 0.1 is a tenth; 1 if absent (None). Anything but a number is a fault."""
-    if value is None:
-        return Fraction(1)
-    if isinstance(value, int):
-        if not isinstance(value, bool):
-            return Fraction(value)
-    elif isinstance(value, float) and math.isfinite(value):
-        return Fraction(repr(value))
-    report.faults.append(f"{where}, points: {quoted_value(value)} is no finite number >= 0")
-    return Fraction(1)
 
 
 def _assign_finals(nodes: list[ProblemNode], subquestions: tuple[Subquestion, ...]) -> tuple[ProblemNode, ...]:

@@ -14,9 +14,9 @@ To add a protocol NAME:
      failed: give a row without parts, with the score None and the bounds 0 and 1, and `.about` brings status and
      incidents.
    - Findings: `entry_files.read_entries(path, read)` reads a file of objects (JSON Lines, a JSON list, JSON in a code
-     fence or cut off) and raises all faults at once. Your `read(table, report)` makes a value of one object with the
-     readers of `entry_files` (`read_id`, `read_number`, `read_whole`, `read_choice`, `read_table`, `read_list`) and of
-     `prism.problem.fields` (`read_text`, `read_flag`, `warn_unknown`); it adds faults to the report and goes on. Put
+     fence or cut off) and raises all faults at once. A dataclass says what an object holds, by the types of
+     `prism.problem.shapes` (`Id`, `Text`, `Flag`, `whole_number`, `exact_number`, `one_of`); `read` is `of_shape` of
+     it, or a function that holds the table to it with `read_shape` and adds faults that no type says. Put
      the `notes` of the entries a row is made of into its notes, and their `sha256` into `about` (`dataclasses.replace(
      about, findings_sha256=entry.sha256)`; of several, `entry_files.joined_sha256`).
    - A row is `rows.ProtocolRow(protocol=, variant=, about=, score=, score_low=, score_high=, parts=, scale=, policies=,

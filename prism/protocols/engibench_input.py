@@ -7,17 +7,19 @@ ids (`17-perturbed`) are read too. A table that a spreadsheet has saved is read 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from prism.inputs import did_you_mean, shown
 from prism.latex import solution_text
-from prism.problem.fields import LoadReport, is_integer, read_flag, read_text, warn_unknown
+from prism.problem.fields import LoadReport, is_integer
+from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, Text, exact_number, read_shape, whole_number
 from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
-from prism.protocols.entry_files import JUDGED, Entry, Table, read_entries, read_id, read_list, read_number, read_whole
+from prism.protocols.entry_files import ENTRY, Entry, Table, read_entries
 from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.rollouts import SOLUTION_FIELDS, kept_fields
 
@@ -43,22 +45,6 @@ SAMPLE_FIELDS = ("sample_id", "rollout_id", "completion_id", "uid")
 ID_FIELDS = ("problem_id", "problem", "task_id", "custom_id", "id")
 _ID = re.compile(rf"(?P<row>\d{{1,9}})-(?P<variant>{'|'.join(sorted(VARIANTS, key=len, reverse=True))})")
 _LEVEL = re.compile(r"\s*(?:level\s*)?(?P<level>[123])\s*", re.IGNORECASE)
-_KNOWN = frozenset(
-    (
-        "row",
-        "variant",
-        "sample_id",
-        "dimension",
-        "points",
-        "total",
-        "judge",
-        "comment",
-        "justification",
-        "model",
-        JUDGED,
-    )
-)
-_JUDGED_KEYS = frozenset(("row", "variant", "sample_id", "correct", "judge", "comment", "model", JUDGED))
 _IS_RUBRIC = frozenset(("row", "dimension", "text"))
 Key = tuple[int, str, str]
 """Row, variant and sample id of an answer."""
@@ -139,6 +125,44 @@ class Judged:
     def key(self) -> Key:
         """Of the answer."""
         return self.row, self.variant, self.sample_id
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """Points for one head."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    head: Annotated[int, whole_number(1)]
+    got: Annotated[Fraction | None, exact_number(0)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """What every entry of a marker or a judge says; the last three are for people."""
+
+    row: Annotated[int, whole_number(1)]
+    variant: Text = "original"
+    sample_id: Id
+    judge: Any = None
+    comment: Any = None
+    model: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RubricRow(_Row):
+    """Points of an answer in one dimension."""
+
+    dimension: Text
+    points: tuple[_Head, ...] = ()
+    total: Annotated[Fraction | None, exact_number()] = None
+    justification: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JudgedRow(_Row):
+    """A judgement of an answer to Level 1 or 2."""
+
+    correct: Annotated[Flag, About("expected true or false")]
 
 
 # The table. -----------------------------------------------------------------------------------------------------
@@ -318,31 +342,22 @@ def _points_of(
     table: Table, report: LoadReport, questions: Mapping[int, QuestionRow], seen: set[tuple[Key, str]]
 ) -> Points:
     """Return the points of one entry, with its faults in the report."""
-    warn_unknown(table, _KNOWN, "", report)
-    row = read_whole(table, "row", "", report, least=1, required=True) or 0
-    variant = (read_text(table, "variant", "", report) or "original").strip().lower()
-    sample_id = read_id(table, "sample_id", report)
-    named = read_text(table, "dimension", "", report, required=True)
-    dimension = dimension_of(named)
-    if named and not dimension:
-        near = did_you_mean(named, list(DIMENSIONS))
-        report.faults.append(f"dimension: {shown(named)} is none of {', '.join(DIMENSIONS)}{near}")
+    entry = read_shape(_RubricRow, table, report, ENTRY)
+    row, variant = entry.row, (entry.variant or "original").strip().lower()
+    dimension = dimension_of(entry.dimension)
+    if entry.dimension and not dimension:
+        near = did_you_mean(entry.dimension, list(DIMENSIONS))
+        report.faults.append(f"dimension: {shown(entry.dimension)} is none of {', '.join(DIMENSIONS)}{near}")
     if not report.faults and (fault := variant_fault(row, variant, questions)):
         report.faults.append(fault)
     elif row in questions and not questions[row].is_open:
         report.faults.append(f"row {row}: is of Level 1 or 2, which has a key and no rubric")
-    given: dict[int, Fraction | None] = {}
-    for place, each in enumerate(read_list(table, "points", "", report), start=1):
-        where = f"points, item {place}"
-        head = read_whole(each, "head", where, report, least=1, required=True)
-        got = read_number(each, "got", where, report, least=0)
-        if head in given:
-            report.faults.append(f"{where}: head {head} stands twice")
-        elif head is not None:
-            given[head] = got
-    points = Points(row, variant, sample_id, dimension, given, read_number(table, "total", "", report))
+    given = {each.head: each.got for each in entry.points}
+    times = Counter(each.head for each in entry.points if each.head)
+    report.faults += [f"points: head {head} stands twice" for head, n in times.items() if n > 1]
+    points = Points(row, variant, entry.sample_id, dimension, given, entry.total)
     if not report.faults and (points.key, dimension) in seen:
-        report.faults.append(f"row {row}, {variant}, sample {shown(sample_id)}, {dimension}: stands twice")
+        report.faults.append(f"row {row}, {variant}, sample {shown(entry.sample_id)}, {dimension}: stands twice")
     seen.add((points.key, dimension))
     return points
 
@@ -368,17 +383,14 @@ def read_judged(path: Path, questions: Mapping[int, QuestionRow]) -> tuple[dict[
 
 def _judged_of(table: Table, report: LoadReport, questions: Mapping[int, QuestionRow], seen: set[Key]) -> Judged:
     """Return the judgement of one entry, with its faults in the report."""
-    warn_unknown(table, _JUDGED_KEYS, "", report)
-    row = read_whole(table, "row", "", report, least=1, required=True) or 0
-    variant = (read_text(table, "variant", "", report) or "original").strip().lower()
-    found = Judged(row, variant, read_id(table, "sample_id", report), read_flag(table, "correct", "", report))
-    if table.get("correct") is None:
-        report.faults.append("correct: is missing; expected true or false")
-    if not report.faults and (fault := variant_fault(row, variant, questions)):
+    entry = read_shape(_JudgedRow, table, report, ENTRY)
+    row = entry.row
+    found = Judged(row, (entry.variant or "original").strip().lower(), entry.sample_id, entry.correct)
+    if not report.faults and (fault := variant_fault(row, found.variant, questions)):
         report.faults.append(fault)
     elif row in questions and questions[row].is_open:
         report.faults.append(f"row {row}: is of Level 3, which has a rubric and no key")
     if not report.faults and found.key in seen:
-        report.faults.append(f"row {row}, {variant}, sample {shown(found.sample_id)}: stands twice")
+        report.faults.append(f"row {row}, {found.variant}, sample {shown(found.sample_id)}: stands twice")
     seen.add(found.key)
     return found

@@ -15,14 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
-from prism.problem.fields import LoadReport, quoted_value, read_text, warn_unknown
+from prism.problem.shapes import Fit, Id, one_of
 from prism.protocols.engjudge_scoring import FULL, mean_of
 from prism.protocols.engjudge_topology import SHORT_NAMES, stage_name
-from prism.protocols.entry_files import Table, read_choice, read_id
+from prism.protocols.entry_files import of_shape
 
-_KEYS = frozenset(("problem_id", "sample_id", "part", "rating", "rater"))
 _CHECKS = ("coverage", "verbosity", "sanity")
 
 
@@ -40,15 +39,25 @@ STEPS = dict(zip(Rating, (2, 1, 0, -1, -2), strict=True))
 """Points that each rating adds to the judge's score."""
 
 
+def _part(value: Any) -> str:
+    """Return the name of a part that a text names."""
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    name = value if value in _CHECKS else stage_name(value)
+    if name is None:
+        raise ValueError(f"is no stage and no check; there are {', '.join((*SHORT_NAMES, *_CHECKS))}")
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
     """One person's rating of one part: a stage by its full name, or a check."""
 
-    problem_id: str
-    sample_id: str
-    part: str
-    rating: Rating
-    rater: str = ""
+    problem_id: Id
+    sample_id: Id
+    part: Annotated[str, Fit(_part)]
+    rating: Annotated[Rating, one_of(Rating)]
+    rater: Id = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +86,8 @@ class CorrectionSummary:
         }  # fmt: skip
 
 
-def read_correction(table: Table, report: LoadReport) -> Correction:
-    """Read one rating; faults and warnings go to the report."""
-    warn_unknown(table, _KEYS, "", report)
-    problem_id, sample_id = (read_id(table, key, report) for key in ("problem_id", "sample_id"))
-    part = read_text(table, "part", "", report, required=True)
-    name = part if part in _CHECKS else stage_name(part)
-    if part and name is None:
-        known = ", ".join((*SHORT_NAMES, *_CHECKS))
-        report.faults.append(f"part: {quoted_value(part)} is no stage and no check; there are {known}")
-    rating = read_choice(table, "rating", "", report, [str(each) for each in Rating], required=True)
-    rater = read_id(table, "rater", report, required=False)
-    return Correction(problem_id, sample_id, name or "", Rating(rating or Rating.ABOUT_RIGHT), rater)
+read_correction = of_shape(Correction)
+"""Reads one rating; faults and warnings go to the report."""
 
 
 def corrected(score: Fraction, rating: Rating) -> Fraction:

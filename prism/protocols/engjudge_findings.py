@@ -18,19 +18,20 @@ Source: EngVQA / EngJudge, arXiv 2606.10833.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from prism.equivalence.numbers.stated import six_figures
 from prism.errors import count_of
 from prism.inputs import did_you_mean
-from prism.problem.fields import LoadReport, quoted_value, read_flag, read_text, warn_unknown
+from prism.problem.fields import LoadReport, quoted_value
+from prism.problem.shapes import PASSES_UNKNOWN, About, Fit, Flag, Id, Text, exact_number, one_of, read_shape
 from prism.protocols.engjudge_answers import error_band, relative_error
 from prism.protocols.engjudge_scoring import FULL, PENALTIES, stage_totals
 from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, stage_name
-from prism.protocols.entry_files import JUDGED, Table, read_choice, read_id, read_list, read_number, read_table
+from prism.protocols.entry_files import ENTRY, Table
 
 EQUATION, DIMENSION, IMPOSSIBLE = (
     "governing_equation_incorrect", "dimensionally_inconsistent", "physically_impossible_answer"
@@ -46,13 +47,127 @@ CAPS = {
 
 EQUATION_IN_SELECTION = 0  # points of that cap in ES: 0 in its prompt, F.3.4, and 3 in the text, C.2
 
-ROW_KEYS = frozenset(("problem_id", "sample_id", "stages", "absent", "meta", JUDGED))
-CHECK_KEYS = ("coverage", "verbosity", "sanity")
-_EXPLAINED = frozenset(("justification", "total_penalties", "raw_score", "capped_score"))
-_STAGE_KEYS = _EXPLAINED | {"errors", "fatal_errors"}
-_ANSWER_KEYS = _STAGE_KEYS | {"predicted_values", "units_correct", "physically_possible", "all_parts_answered"}
-_SELECTION_KEYS = _STAGE_KEYS | {"governing_equation_correct"}
-_VIOLATION_KEYS = _EXPLAINED | {"violations"}
+Number = Annotated[Fraction | None, exact_number()]
+Points = Annotated[Fraction | None, exact_number(0, int(FULL))]
+
+
+def _stage(value: Any) -> str:
+    """Return the full name of a stage."""
+    if isinstance(value, str) and (name := stage_name(value)):
+        return name
+    raise ValueError(f"is no stage{did_you_mean(str(value), (*NAMES, *SHORT_NAMES))}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Described:
+    """A fault or a cap in words; sanity has quantity, value and reason for a description."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    description: Text = ""
+    criterion: Text = ""
+    category: Text = ""
+    quantity: Any = None
+    value: Any = None
+    reason: Any = None
+
+    def __str__(self) -> str:
+        """Return `: what was found (criterion)`."""
+        known = (self.quantity, self.value, self.reason)
+        text = self.description or " ".join(quoted_value(each).strip('"') for each in known if each is not None)
+        about = self.criterion or self.category
+        return f"{f': {text}' if text else ''}{f' ({about})' if about else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fault(_Described):
+    """A fault of a stage or a check."""
+
+    severity: Annotated[str | None, one_of(PENALTIES)] = None
+    penalty: Points = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fatal(_Described):
+    """A fatal error, which is a cap."""
+
+    type: Text = ""
+    score_cap: Points = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Predicted:
+    """A number of the solution beside the right one."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    predicted: Any = None
+    ground_truth: Any = None
+    numerical_error: Number = None
+    error_band: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What a stage or a check adds up itself."""
+
+    justification: Any = None
+    total_penalties: Number = None
+    raw_score: Number = None
+    capped_score: Number = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stage(_Part):
+    """A stage."""
+
+    errors: tuple[_Fault, ...] | None = None
+    fatal_errors: tuple[_Fatal, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Selection(_Stage):
+    """EQUATION_SELECTION."""
+
+    governing_equation_correct: Flag | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer(_Stage):
+    """FINAL_ANSWER."""
+
+    predicted_values: tuple[_Predicted, ...] = ()
+    units_correct: Flag | None = None
+    physically_possible: Flag | None = None
+    all_parts_answered: Flag | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check(_Part):
+    """Coverage, verbosity or sanity."""
+
+    violations: tuple[_Fault, ...] | None = None
+    all_parts_covered: Flag | None = None
+    sanity_check_passed: Flag | None = None
+    fatal_errors: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meta:
+    """The three checks."""
+
+    coverage: dict[str, Any] | None = None
+    verbosity: dict[str, Any] | None = None
+    sanity: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A row of findings."""
+
+    problem_id: Id
+    sample_id: Id
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    absent: Annotated[tuple[Annotated[str, Fit(_stage)], ...], About(said="is no list of stages")] = ()
+    meta: _Meta = _Meta()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,51 +231,29 @@ def read_findings(table: Table, report: LoadReport, *, keep: Collection[str] = (
     Args:
         keep: further fields of the row that go beside its score.
     """
-    warn_unknown(table, ROW_KEYS.union(keep), "", report)
-    problem_id, sample_id = (read_id(table, key, report) for key in ("problem_id", "sample_id"))
+    row = read_shape(_Row, table, report, replace(ENTRY, beside=ENTRY.beside.union(keep)))
     stages: dict[str, JudgedPart] = {}
-    for key, value in (read_table(table, "stages", "", report) or {}).items():
-        name = stage_name(str(key))
+    listed = table.get("stages")
+    for key in map(str, listed if isinstance(listed, Mapping) else ()):
+        name = stage_name(key)
         if name is None:
-            report.faults.append(_no_stage("stages", key))
+            near = did_you_mean(key, (*NAMES, *SHORT_NAMES))
+            report.faults.append(f"stages: {quoted_value(key)} is no stage{near}")
         elif name in stages:
             report.faults.append(f"stages, {key}: is there twice, by its name and by its initials")
-        elif isinstance(value, Mapping):
-            stages[name] = _read_stage(value, name, report)
-        elif value is not None:
-            report.faults.append(f"stages, {key}: {quoted_value(value)} is no object")
-    absent = _read_absent(table, report)
+        elif key in row.stages:
+            stages[name] = _read_stage(row.stages[key], name, report)
+    absent = frozenset(row.absent)
     for name in sorted(absent & stages.keys()):
         report.faults.append(f"absent, {name}: is judged in `stages` too")
-    meta = read_table(table, "meta", "", report) or {}
-    warn_unknown(meta, frozenset(CHECK_KEYS), "meta", report)
-    checks = {key: read_table(meta, key, "meta", report) for key in CHECK_KEYS}
-    coverage, verbosity, sanity = checks.values()
+    meta = row.meta
     return SolutionFindings(
-        problem_id, sample_id, stages, absent,
-        None if coverage is None else _read_check(coverage, "coverage", report),
-        None if verbosity is None else _read_check(verbosity, "verbosity", report),
-        None if sanity is None else _read_sanity(sanity, report),
+        row.problem_id, row.sample_id, stages, absent,
+        None if meta.coverage is None else _read_check(meta.coverage, "coverage", report),
+        None if meta.verbosity is None else _read_check(meta.verbosity, "verbosity", report),
+        None if meta.sanity is None else _read_sanity(meta.sanity, report),
         {key: table[key] for key in keep if key in table},
     )  # fmt: skip
-
-
-def _no_stage(where: str, key: object) -> str:
-    """Say that a key names no stage, with the nearest one."""
-    return f"{where}: {quoted_value(key)} is no stage{did_you_mean(str(key), (*NAMES, *SHORT_NAMES))}"
-
-
-def _read_absent(table: Table, report: LoadReport) -> frozenset[str]:
-    """Return the stages that a row lists as absent from the solution."""
-    listed = table.get("absent")
-    if listed is None:
-        return frozenset()
-    if not isinstance(listed, list):
-        report.faults.append(f"absent: {quoted_value(listed)} is no list of stages")
-        return frozenset()
-    names = [(each, stage_name(each) if isinstance(each, str) else None) for each in listed]
-    report.faults += [_no_stage("absent", each) for each, name in names if name is None]
-    return frozenset(name for _, name in names if name is not None)
 
 
 # Stages. ------------------------------------------------------------------------------------------------------------
@@ -168,44 +261,38 @@ def _read_absent(table: Table, report: LoadReport) -> frozenset[str]:
 
 def _read_stage(table: Table, name: str, report: LoadReport) -> JudgedPart:
     """Recompute a stage from its errors and caps."""
-    keys = {"FINAL_ANSWER": _ANSWER_KEYS, "EQUATION_SELECTION": _SELECTION_KEYS}.get(name, _STAGE_KEYS)
-    warn_unknown(table, keys, name, report)
-    if _has_only_score(table, "errors", "fatal_errors"):
-        return _at_its_word(table, name, report)
+    shape = {"FINAL_ANSWER": _Answer, "EQUATION_SELECTION": _Selection}.get(name, _Stage)
+    stage: _Stage = read_shape(shape, table, report, replace(ENTRY, where=name))
+    if stage.capped_score is not None and stage.errors is None and stage.fatal_errors is None:
+        return _at_its_word(stage.capped_score, name, report)
     notes: list[str] = []
-    faults = _read_faults(table, "errors", name, report, notes)
-    caps = _read_caps(table, name, report, notes)
-    if name == "FINAL_ANSWER":
-        notes += _answer_notes(table, faults, report)
-    return _judged(table, name, faults, caps, notes, report)
+    faults = _priced_faults(stage.errors or (), f"{name}, errors", report, notes)
+    caps = _priced_caps(stage, name, report, notes)
+    if isinstance(stage, _Answer):
+        notes += _answer_notes(stage, faults)
+    return _judged(stage, name, faults, caps, notes)
 
 
-def _has_only_score(table: Table, *lists: str) -> bool:
-    """Return True if a part has a score and none of the lists that it would follow from."""
-    return table.get("capped_score") is not None and all(table.get(key) is None for key in lists)
-
-
-def _at_its_word(table: Table, name: str, report: LoadReport) -> JudgedPart:
+def _at_its_word(score: Fraction, name: str, report: LoadReport) -> JudgedPart:
     """Return a part of which only the score is known."""
-    score = read_number(table, "capped_score", name, report, least=0, most=int(FULL))
-    note = f"capped: {_text(score or Fraction(0))} in the file, and no errors to work it out from ({name})"
-    return JudgedPart(score or Fraction(0), (), (note,))
+    if not 0 <= score <= FULL:
+        report.faults.append(f"{name}, capped_score: {_text(score)} is no number from 0 to {FULL}")
+    note = f"capped: {_text(score)} in the file, and no errors to work it out from ({name})"
+    return JudgedPart(score, (), (note,))
 
 
 def _judged(
-    table: Table, name: str, faults: Sequence[_Priced], caps: Sequence[_Priced], notes: Sequence[str],
-    report: LoadReport,
-) -> JudgedPart:  # fmt: skip
+    part: _Part, name: str, faults: Sequence[_Priced], caps: Sequence[_Priced], notes: Sequence[str]
+) -> JudgedPart:
     """Return a part from its faults and caps, with a note for each total of the table that does not follow."""
     totals = stage_totals((each.points for each in faults), (each.points for each in caps))
     stated = (
-        ("total_penalties", "total", totals.penalties, "from its penalties"),
-        ("raw_score", "raw", totals.raw, "from its penalties"),
-        ("capped_score", "capped", totals.capped, "from its penalties and caps"),
+        (part.total_penalties, "total", totals.penalties, "from its penalties"),
+        (part.raw_score, "raw", totals.raw, "from its penalties"),
+        (part.capped_score, "capped", totals.capped, "from its penalties and caps"),
     )
     told = list(notes)
-    for key, word, right, source in stated:
-        number = read_number(table, key, name, report)
+    for number, word, right, source in stated:
         if number is not None and number != right:
             told.append(f"{word}: {_text(number)} in the file, {_text(right)} {source} ({name})")
     ordered = [*sorted(caps, key=lambda each: (each.points, each.text))]
@@ -221,47 +308,31 @@ class _Priced:
     text: str
 
 
-def _read_faults(table: Table, key: str, name: str, report: LoadReport, notes: list[str]) -> list[_Priced]:
+def _priced_faults(listed: Sequence[_Fault], name: str, report: LoadReport, notes: list[str]) -> list[_Priced]:
     """Return the faults of a list; the severity says what one costs, and the penalty only where there is none."""
     found = []
-    for place, each in enumerate(read_list(table, key, name, report), start=1):
-        where = f"{name}, {key}, item {place}"
-        severity = read_choice(each, "severity", where, report, PENALTIES)
-        penalty = read_number(each, "penalty", where, report, least=0, most=int(FULL))
-        if severity is None:
-            if each.get("severity") is None and each.get("penalty") is None:
+    for place, each in enumerate(listed, start=1):
+        where = f"{name}, item {place}"
+        if each.severity is None:
+            if each.penalty is None and not report.tells_of(f"{where}, ", f"{where}: "):
                 report.faults.append(f"{where}: has neither severity nor penalty")
-            points, word = penalty or Fraction(0), "penalty"
+            points, word = each.penalty or Fraction(0), "penalty"
         else:
-            points, word = Fraction(PENALTIES[severity]), severity
-            if penalty is not None and penalty != points:
-                notes.append(f"penalty: {_text(penalty)} in the file, {_text(points)} for {severity} ({where})")
-        words = _described(each, where, report)
-        found.append(_Priced(points, f"{word} {_text(points)}{words}"))
+            points, word = Fraction(PENALTIES[each.severity]), each.severity
+            if each.penalty is not None and each.penalty != points:
+                notes.append(f"penalty: {_text(each.penalty)} in the file, {_text(points)} for {word} ({where})")
+        found.append(_Priced(points, f"{word} {_text(points)}{each}"))
     return found
 
 
-def _described(table: Table, where: str, report: LoadReport) -> str:
-    """Return `: what was found (criterion)` of a fault; sanity has quantity, value and reason for a description."""
-    text = read_text(table, "description", where, report)
-    if not text:
-        known = [quoted_value(table[key]).strip('"') for key in ("quantity", "value", "reason") if key in table]
-        text = " ".join(known)
-    about = read_text(table, "criterion", where, report) or read_text(table, "category", where, report)
-    return f"{f': {text}' if text else ''}{f' ({about})' if about else ''}"
-
-
-def _read_caps(table: Table, name: str, report: LoadReport, notes: list[str]) -> list[_Priced]:
+def _priced_caps(stage: _Stage, name: str, report: LoadReport, notes: list[str]) -> list[_Priced]:
     """Return the caps of a stage: of its fatal errors, and of the two flags that are caps."""
     found = []
-    types: set[str] = set()
-    for place, each in enumerate(read_list(table, "fatal_errors", name, report), start=1):
-        where = f"{name}, fatal_errors, item {place}"
-        kind = read_text(each, "type", where, report)
-        stated = read_number(each, "score_cap", where, report, least=0, most=int(FULL))
+    for place, each in enumerate(stage.fatal_errors or (), start=1):
+        where, kind, stated = f"{name}, fatal_errors, item {place}", each.type, each.score_cap
         points = stage_cap(kind, name)
         if points is None:
-            if stated is None:
+            if stated is None and not report.tells_of(f"{where}, ", f"{where}: "):
                 report.faults.append(f"{where}: {quoted_value(kind)} is no known cap, and has no score_cap")
             points = stated if stated is not None else FULL
             notes.append(f"cap: {quoted_value(kind)} is none of the protocol; its score_cap counts ({where})")
@@ -270,18 +341,15 @@ def _read_caps(table: Table, name: str, report: LoadReport, notes: list[str]) ->
                 notes.append(f"cap: {_text(stated)} in the file, {_text(points)} for {kind} ({where})")
             if not is_offered(kind, name):
                 notes.append(f"cap: no prompt offers {kind} in {name} ({where})")
-        types.add(kind)
-        found.append(_Priced(points, f"cap {_text(points)}: {kind}{_described(each, where, report)}"))
-    flags = {"EQUATION_SELECTION": ("governing_equation_correct", EQUATION)}
-    flags["FINAL_ANSWER"] = ("physically_possible", IMPOSSIBLE)
-    key, kind = flags.get(name, ("", ""))
-    if key and table.get(key) is not None:
-        is_right = read_flag(table, key, name, report)
-        if is_right and kind in types:
-            notes.append(f"{key}: true in the file, beside the fatal error {kind} ({name})")
-        if not is_right and kind not in types:
-            points = stage_cap(kind, name) or Fraction(0)
-            found.append(_Priced(points, f"cap {_text(points)}: {key} is false"))
+        found.append(_Priced(points, f"cap {_text(points)}: {kind}{each}"))
+    flags = {_Selection: ("governing_equation_correct", EQUATION), _Answer: ("physically_possible", IMPOSSIBLE)}
+    key, kind = flags.get(type(stage), ("justification", ""))
+    is_told = any(each.type == kind for each in stage.fatal_errors or ())
+    if kind and getattr(stage, key) and is_told:
+        notes.append(f"{key}: true in the file, beside the fatal error {kind} ({name})")
+    if kind and getattr(stage, key) is False and not is_told:
+        points = stage_cap(kind, name) or Fraction(0)
+        found.append(_Priced(points, f"cap {_text(points)}: {key} is false"))
     return found
 
 
@@ -301,23 +369,21 @@ def is_offered(kind: str, name: str) -> bool:
     return name in {SHORT_NAMES[each] for each in CAPS[kind][1]}
 
 
-def _answer_notes(table: Table, faults: Sequence[_Priced], report: LoadReport) -> list[str]:
+def _answer_notes(stage: _Answer, faults: Sequence[_Priced]) -> list[str]:
     """Return what FINAL_ANSWER says otherwise than its own numbers: relative errors, bands, flags without a fault."""
     notes = []
-    for place, each in enumerate(read_list(table, "predicted_values", "FINAL_ANSWER", report), start=1):
+    for place, each in enumerate(stage.predicted_values, start=1):
         where = f"FINAL_ANSWER, predicted_values, item {place}"
-        stated, wanted = (_number(each.get(key)) for key in ("predicted", "ground_truth"))
+        stated, wanted = _number(each.predicted), _number(each.ground_truth)
         if stated is None or wanted is None:
             continue
-        error, band = relative_error(stated, wanted), error_band(stated, wanted)
-        told = read_number(each, "numerical_error", where, report)
+        error, band, told = relative_error(stated, wanted), error_band(stated, wanted), each.numerical_error
         if told is not None and error is not None and not _rounds_to(error, told):
             notes.append(f"numerical_error: {_text(told)} in the file, {_text(error)} from its numbers ({where})")
-        named = read_text(each, "error_band", where, report).casefold()
+        named = each.error_band.casefold()
         if named and band is not None and named != band:
             notes.append(f"error_band: {named} in the file, {band} from its numbers ({where})")
-    flags = [key for key in ("units_correct", "all_parts_answered") if table.get(key) is not None]
-    unmet = [key for key in flags if not read_flag(table, key, "FINAL_ANSWER", report)]
+    unmet = [key for key in ("units_correct", "all_parts_answered") if getattr(stage, key) is False]
     return notes + [
         f"{key}: false in the file, and no error costs anything (FINAL_ANSWER)" for key in unmet if not faults
     ]
@@ -342,35 +408,29 @@ def _rounds_to(exact: Fraction, told: Fraction) -> bool:
 
 def _read_check(table: Table, name: str, report: LoadReport) -> JudgedPart:
     """Recompute coverage or verbosity from its violations."""
-    flag = {"coverage": "all_parts_covered"}.get(name, "")
-    warn_unknown(table, _VIOLATION_KEYS | ({flag} if flag else set()), name, report)
-    if _has_only_score(table, "violations"):
-        return _at_its_word(table, name, report)
+    check = read_shape(_Check, table, report, replace(ENTRY, where=name))
+    if check.capped_score is not None and check.violations is None:
+        return _at_its_word(check.capped_score, name, report)
     notes: list[str] = []
-    faults = _read_faults(table, "violations", name, report, notes)
-    if flag and table.get(flag) is not None and read_flag(table, flag, name, report) == bool(faults):
-        notes.append(
-            f"{flag}: {str(bool(faults)).lower()} in the file, beside {count_of(len(faults), 'violation')} ({name})"
-        )
-    return _judged(table, name, faults, (), notes, report)
+    faults = _priced_faults(check.violations or (), f"{name}, violations", report, notes)
+    if check.all_parts_covered is not None and check.all_parts_covered == bool(faults):
+        said = f"{str(bool(faults)).lower()} in the file, beside {count_of(len(faults), 'violation')}"
+        notes.append(f"all_parts_covered: {said} ({name})")
+    return _judged(check, name, faults, (), notes)
 
 
 def _read_sanity(table: Table, report: LoadReport) -> JudgedSanity | None:
     """Return whether values are sane: what the flag says, else whether no violation is listed; None of neither."""
-    warn_unknown(table, _VIOLATION_KEYS | {"sanity_check_passed", "fatal_errors"}, "sanity", report)
+    check = read_shape(_Check, table, report, replace(ENTRY, where="sanity"))
     notes: list[str] = []
-    listed = table.get("violations")
-    faults = _read_faults(table, "violations", "sanity", report, notes)
-    if table.get("sanity_check_passed") is None:
-        if listed is None:
-            return None
-        is_sane = not faults
-    else:
-        is_sane = read_flag(table, "sanity_check_passed", "sanity", report)
-        if is_sane and faults:
-            notes.append(f"sanity_check_passed: true in the file, beside {count_of(len(faults), 'violation')} (sanity)")
+    faults = _priced_faults(check.violations or (), "sanity, violations", report, notes)
+    is_sane = check.sanity_check_passed
+    if is_sane is None and check.violations is None:
+        return None
+    if is_sane and faults:
+        notes.append(f"sanity_check_passed: true in the file, beside {count_of(len(faults), 'violation')} (sanity)")
     ordered = sorted(faults, key=lambda each: (-each.points, each.text))
-    return JudgedSanity(is_sane, tuple(each.text for each in ordered), tuple(notes))
+    return JudgedSanity(not faults if is_sane is None else is_sane, tuple(each.text for each in ordered), tuple(notes))
 
 
 def _text(value: Fraction) -> str:

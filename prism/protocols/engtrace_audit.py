@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median, pvariance
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from prism.problem.fields import LoadReport, read_flag, warn_unknown
-from prism.protocols.entry_files import JUDGED, EntryFile, Table, read_entries, read_id, read_number
+from prism.problem.fields import LoadReport
+from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, exact_number, read_shape
+from prism.protocols.entry_files import ENTRY, JUDGED, EntryFile, Table, of_shape, read_entries
 
 THRESHOLD = Fraction(4)  # on the scale of 1 to 5; the paper's value is not readable
 MAX_FLAGS = 1  # of judges, with which a template still passes
@@ -113,14 +114,42 @@ def read_ratings(path: Path) -> tuple[TemplateRating, ...]:
 def _rating(row: Table, report: LoadReport) -> TemplateRating:
     """Read the rating of a row: every number but its own fields is a dimension."""
     names = [key for key in row if key not in _OWN]
-    scores = {name: read_number(row, name, "", report, least=0, required=True) for name in names}
+    scores: dict[str, Fraction] = {}
+    for name in names:
+        one = read_shape(_Score, {"score": row[name]}, own := LoadReport([], []), ENTRY)
+        report.faults += [fault.replace("score", name, 1) for fault in own.faults]
+        scores[name] = one.score
     if not names:
         report.faults.append("has no dimension: a field with a number, such as clarity")
-    read = {name: score for name, score in scores.items() if score is not None}
-    return TemplateRating(
-        read_id(row, "template", report), read_id(row, "judge", report), read,
-        bool(read_flag(row, "flag", "", report)),
-    )  # fmt: skip
+    found = read_shape(_Rater, row, report, ENTRY)
+    return TemplateRating(found.template, found.judge, scores, found.flag)
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    """A number for one dimension."""
+
+    score: Annotated[Fraction, exact_number(0)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rater:
+    """Who rates which template."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    template: Id
+    judge: Id
+    flag: Flag = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What an expert decides."""
+
+    template: Id
+    accepted: Annotated[Flag, About("expected true or false")]
+    expert: Any = None
+    explanation: Any = None
 
 
 def read_experts(path: Path) -> dict[str, bool]:
@@ -129,12 +158,5 @@ def read_experts(path: Path) -> dict[str, bool]:
     Errors:
         DataFileError: all faults of the file.
     """
-
-    def read(row: Table, report: LoadReport) -> tuple[str, bool]:
-        warn_unknown(row, frozenset(("template", "accepted", "expert", "explanation")), "", report)
-        if not isinstance(row.get("accepted"), bool):
-            report.faults.append("accepted: expected true or false")
-        return read_id(row, "template", report), row.get("accepted") is True
-
-    file = read_entries(path, read)
-    return dict(entry.value for entry in file.entries)
+    file = read_entries(path, of_shape(_Decision))
+    return {entry.value.template: entry.value.accepted for entry in file.entries}

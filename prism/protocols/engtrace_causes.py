@@ -10,9 +10,10 @@ otherwise both are told, and the file counts unless rules are preferred.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated, Any
 
 from prism.algebra.expr import formula, number
 from prism.diagnosis.findings import Diagnosis
@@ -21,9 +22,9 @@ from prism.diagnosis.wording import Difference
 from prism.equivalence.numbers.comparison import NumberSpec
 from prism.grading.result import Grade
 from prism.problem.dag import ReferenceDag
-from prism.problem.fields import LoadReport, warn_unknown
+from prism.problem.shapes import Id, one_of
 from prism.protocols.engtrace_formulas import NumberDifference
-from prism.protocols.entry_files import Table, read_choice, read_entries, read_id
+from prism.protocols.entry_files import of_shape, read_entries
 from prism.protocols.rows import Basis, ProtocolRow
 
 
@@ -81,6 +82,18 @@ def root_cause(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """What an entry says."""
+
+    id: Id
+    sample_id: Id
+    cause: Annotated[RootCause, one_of(RootCause)]
+    seed: Id = ""
+    judge: Any = None
+    explanation: Any = None
+
+
 CauseKey = tuple[str, str]
 """Id of a problem, with its seed, and of a sample."""
 
@@ -91,22 +104,14 @@ def read_causes(path: Path) -> dict[CauseKey, RootCause]:
     Errors:
         DataFileError: all faults of the file; two causes of one trace.
     """
-
-    def read(row: Table, report: LoadReport) -> tuple[CauseKey, RootCause | None]:
-        warn_unknown(row, frozenset(("id", "seed", "sample_id", "cause", "judge", "explanation")), "", report)
-        seed = read_id(row, "seed", report, required=False)
-        name = "-".join(filter(None, (read_id(row, "id", report), seed)))
-        said = read_choice(row, "cause", "", report, tuple(RootCause), required=True)
-        return (name, read_id(row, "sample_id", report)), None if said is None else RootCause(said)
-
-    file = read_entries(path, read, is_checked=False)
+    file = read_entries(path, of_shape(_Cause), is_checked=False)
     found: dict[CauseKey, RootCause] = {}
     for entry in file.entries:
-        key, cause = entry.value
+        one = entry.value
+        key = "-".join(filter(None, (one.id, one.seed))), one.sample_id
         if key in found:
             file.faults.add(f"{key[0]}, sample_id {key[1]}: has a cause in an earlier entry", entry.place)
-        elif cause is not None:
-            found[key] = cause
+        found.setdefault(key, one.cause)
     file.faults.check(path)
     return found
 

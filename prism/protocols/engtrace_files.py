@@ -10,29 +10,87 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from prism.inputs import shown
-from prism.problem.fields import LoadReport, quoted_value, read_text, warn_unknown
-from prism.protocols.engtrace_votes import CLASS_SCORES, NO_VOTE, Vote
-from prism.protocols.entry_files import (
-    JUDGED,
-    Entry,
-    EntryFile,
-    Table,
-    read_choice,
-    read_entries,
-    read_id,
-    read_number,
-    read_whole,
+from prism.problem.fields import LoadReport, quoted_value
+from prism.problem.shapes import (
+    PASSES_UNKNOWN,
+    Fit,
+    Id,
+    Text,
+    WholeSentenceError,
+    exact_number,
+    one_of,
+    read_shape,
+    whole_number,
 )
+from prism.protocols.engtrace_votes import CLASS_SCORES, NO_VOTE, Vote
+from prism.protocols.entry_files import ENTRY, Entry, EntryFile, Table, read_entries
 
 T = TypeVar("T")
 GROUPS = ("level", "branch", "domain", "area")  # fields of the benchmark that go beside each score
 Name = tuple[str, str]  # id and seed of a trace; the seed is empty where there is none
 Place = tuple[int, int]  # gold step and predicted step, from 0
 
-_PAIR_KEYS = frozenset(("id", "seed", "sample_id", "gold_step", "predicted_step"))
+
+def _gold_text(value: Any) -> str:
+    """Return a gold trace."""
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    if not value.strip():
+        raise WholeSentenceError("is empty; a gold trace has at least one step")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GoldRow:
+    """What is read of a row with a gold trace."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    id: Id
+    seed: Id = ""
+    solution: Annotated[str, Fit(_gold_text)]
+    question: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PredictionRow:
+    """What is read of a row with a prediction."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    id: Id
+    seed: Id = ""
+    sample_id: Id = ""
+    generation: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairRow:
+    """What names a pair of steps."""
+
+    id: Id
+    seed: Id = ""
+    sample_id: Id = ""
+    gold_step: Annotated[int, whole_number(1)]
+    predicted_step: Annotated[int, whole_number(1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _VoteRow(_PairRow):
+    """A vote."""
+
+    judge: Id
+    class_: Annotated[str | None, one_of((*CLASS_SCORES, *NO_VOTE))] = None
+    score: Annotated[Fraction | None, exact_number(0, 1)] = None
+    explanation: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShareRow(_PairRow):
+    """A measure of two texts; it may lie outside of 0 to 1, as that of a cross-encoder may."""
+
+    similarity: Annotated[Fraction, exact_number()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,28 +208,18 @@ def read_traces(
 
 def _gold(row: Table, report: LoadReport) -> Gold:
     """Read the gold of a row."""
-    solution = read_text(row, "solution", "", report, required=True)
-    if isinstance(row.get("solution"), str) and not solution.strip():
-        report.faults.append("solution: is empty; a gold trace has at least one step")
-    question = read_text(row, "question", "", report)
-    return Gold(_name(row, report), solution, question, {key: row[key] for key in GROUPS if row.get(key) is not None})
+    found = read_shape(_GoldRow, row, report, ENTRY)
+    groups = {key: row[key] for key in GROUPS if row.get(key) is not None}
+    return Gold((found.id, found.seed), found.solution, found.question, groups)
 
 
 def _prediction(row: Table, report: LoadReport, keep: Sequence[str]) -> Prediction:
     """Read the prediction of a row; a null is an empty text, a missing one a fault."""
     if "generation" not in row:
         report.faults.append("generation: is missing; a null stands for a model that gave none")
-    generation = read_text(row, "generation", "", report)
-    sample_id = read_id(row, "sample_id", report, required=False)
-    return Prediction(_name(row, report), sample_id, generation, {key: row[key] for key in keep if key in row})
-
-
-def _name(row: Table, report: LoadReport) -> Name:
-    """Read the id and the seed of a row; the same fault is told once."""
-    own = LoadReport([], [])
-    name = read_id(row, "id", own), read_id(row, "seed", own, required=False)
-    report.faults += [fault for fault in own.faults if fault not in report.faults]
-    return name
+    found = read_shape(_PredictionRow, row, report, ENTRY)
+    kept = {key: row[key] for key in keep if key in row}
+    return Prediction((found.id, found.seed), found.sample_id, found.generation, kept)
 
 
 def _part_of(both: EntryFile[tuple[Gold, Prediction]], part: Callable[[tuple[Gold, Prediction]], T]) -> EntryFile[T]:
@@ -217,35 +265,24 @@ def _told(name: Name) -> str:
 # Entries on pairs of steps. -------------------------------------------------------------------------------------
 
 
-def _place(row: Table, report: LoadReport) -> Place:
-    """Read the two steps of an entry, which count from 1."""
-    gold = read_whole(row, "gold_step", "", report, least=1, required=True)
-    predicted = read_whole(row, "predicted_step", "", report, least=1, required=True)
-    return (gold or 1) - 1, (predicted or 1) - 1
-
-
-def _vote(row: Table, report: LoadReport) -> PairEntry:
+def _vote(table: Table, report: LoadReport) -> PairEntry:
     """Read a vote: a judge with a class, or with a score from 0 to 1."""
-    warn_unknown(row, _PAIR_KEYS | {"judge", "class", "score", "explanation", JUDGED}, "", report)
-    judge = read_id(row, "judge", report)
-    said = read_choice(row, "class", "", report, (*CLASS_SCORES, *NO_VOTE))
-    score = read_number(row, "score", "", report, least=0, most=1)
-    if (row.get("class") is None) == (row.get("score") is None):
+    row = read_shape(_VoteRow, table, report, ENTRY)
+    if (table.get("class") is None) == (table.get("score") is None):
         report.faults.append("class, score: one of them is needed, and not both")
-    if said is not None:
-        vote = Vote(judge, said, CLASS_SCORES.get(said))
-    else:
-        vote = Vote(judge, quoted_value(row.get("score")), score)
-    name, sample_id = _name(row, report), read_id(row, "sample_id", report, required=False)
-    return PairEntry(name, sample_id, _place(row, report), vote=vote)
+    score = CLASS_SCORES.get(row.class_) if row.class_ else row.score
+    return _pair(row, vote=Vote(row.judge, row.class_ or quoted_value(table.get("score")), score))
 
 
-def _share(row: Table, report: LoadReport) -> PairEntry:
-    """Read a measure of two texts; it may lie outside of 0 to 1, as that of a cross-encoder may."""
-    warn_unknown(row, _PAIR_KEYS | {"similarity"}, "", report)
-    share = read_number(row, "similarity", "", report, required=True)
-    name, sample_id = _name(row, report), read_id(row, "sample_id", report, required=False)
-    return PairEntry(name, sample_id, _place(row, report), share=share)
+def _share(table: Table, report: LoadReport) -> PairEntry:
+    """Read a measure of two texts."""
+    row = read_shape(_ShareRow, table, report, ENTRY)
+    return _pair(row, share=row.similarity)
+
+
+def _pair(row: _PairRow, *, vote: Vote | None = None, share: Fraction | None = None) -> PairEntry:
+    """Return what an entry says of a pair of steps, which count from 1 in the file."""
+    return PairEntry((row.id, row.seed), row.sample_id, (row.gold_step - 1, row.predicted_step - 1), vote, share)
 
 
 def _with_entries(pairs: Sequence[TracePair], file: EntryFile[PairEntry], *, is_votes: bool) -> list[TracePair]:

@@ -4,30 +4,32 @@ An entry is an object: a line of JSON Lines, an item of a JSON list, or the one 
 none of these is searched for JSON (`repaired_json`), as the answer of a judge model often is, and each entry that was
 found so says it in its `notes`.
 
-A protocol gives a function that reads one entry; it uses the readers of `prism.problem.fields` and those below, adds
-faults to the `LoadReport` it is handed, and returns a value of its own.
+A protocol gives a function that reads one entry: it holds it to a shape (`of_shape`), adds further faults to the
+`LoadReport` it is handed, and returns a value of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from prism.errors import PrismError
 from prism.grading.row import json_line
-from prism.inputs import decode, near_file, nearest_name, parse_json, read_bytes, refuse_constant, value_faults
-from prism.problem.fields import LoadReport, field_name, is_integer, quoted_value
+from prism.inputs import decode, near_file, parse_json, read_bytes, refuse_constant, value_faults
+from prism.problem.fields import LoadReport
+from prism.problem.shapes import JSON, read_shape
 from prism.protocols.repaired_json import FENCE, FoundValue, find_values
-from prism.runs.records import MAX_RECORD, Faults, id_of
+from prism.runs.records import MAX_RECORD, Faults
 
 T = TypeVar("T")
 Table = Mapping[str, Any]
 JUDGED = "judged"
 """The key under which `prism judge` says what made a finding: task, model, tokens. Nothing follows from it."""
+ENTRY = replace(JSON, beside=frozenset((JUDGED,)))
+"""How messages name what stands in an entry."""
 
 _FENCES = ("```", "~~~")
 _MOSTLY = 2  # a file of lines is read line by line where one in so many is an object by itself
@@ -83,6 +85,11 @@ class _Item:
     fault: str = ""
 
 
+def of_shape(shape: type[T]) -> Callable[[Table, LoadReport], T]:
+    """Return what reads an entry that is all of one shape."""
+    return lambda table, report: read_shape(shape, table, report, ENTRY)
+
+
 def read_entries(path: Path, read: Callable[[Table, LoadReport], T], *, is_checked: bool = True) -> EntryFile[T]:
     """Read all entries of a file of objects.
 
@@ -119,7 +126,7 @@ def read_entries(path: Path, read: Callable[[Table, LoadReport], T], *, is_check
             digest = hashlib.sha256(json_line(item.value)).hexdigest()
             if not report.faults:
                 entries.append(Entry(value, item.place, item.notes, digest))
-        for fault in report.faults:
+        for fault in dict.fromkeys(report.faults):
             faults.add(fault, item.place)
         warnings += [f"{item.place}: {one}" for one in report.warnings]
     if is_checked or not items:
@@ -180,99 +187,3 @@ def _flat(value: Any, place: str, notes: tuple[str, ...]) -> list[_Item]:
         return [_Item(value, place or "item 1", notes)]
     where = f"{place}, " if place else ""
     return [_Item(each, f"{where}item {n}", notes) for n, each in enumerate(value, start=1)]
-
-
-# Fields. --------------------------------------------------------------------------------------------------------
-
-
-def read_id(table: Table, key: str, report: LoadReport, *, required: bool = True) -> str:
-    """Return the id under a key as text (numbers too); empty, with a fault if it is required, where there is none."""
-    found = id_of(table.get(key))
-    if found is None and (required or table.get(key) is not None):
-        report.faults.append(_unfit(table, key, "", "is neither a text nor a whole number"))
-    return found or ""
-
-
-def read_number(
-    table: Table, key: str, where: str, report: LoadReport, *, least: int | None = None, most: int | None = None,
-    required: bool = False,
-) -> Fraction | None:  # fmt: skip
-    """Return the number under a key as the exact fraction of its decimal digits; None, and a fault, for anything else.
-
-    Args:
-        where: name of the table in messages, such as `ALGEBRAIC_ACCURACY, error 2`.
-        least, most: bounds, themselves allowed.
-        required: a missing number, or a null, is a fault.
-    """
-    value = table.get(key)
-    if value is None:
-        if required:
-            report.faults.append(_unfit(table, key, where, ""))
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        report.faults.append(_unfit(table, key, where, "is no number"))
-        return None
-    number = Fraction(str(value))
-    if (least is not None and number < least) or (most is not None and number > most):
-        bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
-        report.faults.append(_unfit(table, key, where, f"is no number {bounds}"))
-        return None
-    return number
-
-
-def read_whole(
-    table: Table, key: str, where: str, report: LoadReport, *, least: int = 0, required: bool = False
-) -> int | None:
-    """Return the whole number under a key, at least `least`; None, and a fault, for anything else."""
-    value = table.get(key)
-    if value is None and not required:
-        return None
-    if not is_integer(value) or not isinstance(value, int) or value < least:
-        report.faults.append(_unfit(table, key, where, f"is no whole number of {least} or more"))
-        return None
-    return value
-
-
-def read_choice(
-    table: Table, key: str, where: str, report: LoadReport, choices: Collection[str], *, required: bool = False
-) -> str | None:
-    """Return the text under a key, one of `choices`, whatever its case; None, and a fault, for anything else."""
-    value = table.get(key)
-    if value is None and not required:
-        return None
-    known = {each.casefold(): each for each in choices}
-    if isinstance(value, str) and (found := known.get(value.strip().casefold())):
-        return found
-    near = nearest_name(value.casefold(), known) if isinstance(value, str) else ""
-    hint = f"; did you mean {known[near]}?" if near else ""
-    report.faults.append(_unfit(table, key, where, f"is none of {', '.join(choices)}{hint}"))
-    return None
-
-
-def read_table(table: Table, key: str, where: str, report: LoadReport) -> Table | None:
-    """Return the object under a key; None if it is missing or null, or, with a fault, anything else."""
-    value = table.get(key)
-    if value is None or isinstance(value, Mapping):
-        return value
-    report.faults.append(_unfit(table, key, where, "is no object"))
-    return None
-
-
-def read_list(table: Table, key: str, where: str, report: LoadReport) -> Sequence[Table]:
-    """Return the objects of the list under a key; empty if it is missing or null; other items are faults."""
-    value = table.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        report.faults.append(_unfit(table, key, where, "is no list"))
-        return ()
-    for place, item in enumerate(value, start=1):
-        if not isinstance(item, Mapping):
-            report.faults.append(f"{field_name(where, key)}, item {place}: {quoted_value(item)} is no object")
-    return [item for item in value if isinstance(item, Mapping)]
-
-
-def _unfit(table: Table, key: str, where: str, why: str) -> str:
-    """Say that a value does not fit, or is missing."""
-    name = field_name(where, key)
-    return f"{name}: is missing" if table.get(key) is None else f"{name}: {quoted_value(table[key])} {why}"

@@ -15,13 +15,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
 from prism.errors import PrismError
-from prism.problem.fields import LoadReport, field_name, read_text, warn_unknown
+from prism.problem.fields import LoadReport
 from prism.problem.schema import Problem
-from prism.protocols.entry_files import JUDGED, EntryFile, Table, read_choice, read_entries, read_id, read_number
+from prism.problem.shapes import About, Fit, Id, Text, exact_number, one_of, read_shape
+from prism.protocols.entry_files import ENTRY, EntryFile, Table, read_entries
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.psas_findings import LABELS
 
@@ -31,10 +32,11 @@ RULES = "rules"
 OPEN = "open"
 """In the table: a finding without a label, as where no rule can tell."""
 
-_KEYS = frozenset((
-    "problem_id", "sample_id", "judge", "label", "primary", "secondary", "incorrect", "correct", "rationale",
-    "confidence", JUDGED,
-))  # fmt: skip
+_LABELS = (*LABELS, NO_ERROR)
+Labels = Annotated[
+    tuple[Annotated[str, one_of(LABELS)], ...], Fit(lambda labels: tuple(dict.fromkeys(labels)), is_last=True)
+]
+Texts = Annotated[tuple[Text, ...], About(said="is no list of texts")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,15 @@ class ErrorFinding:
         confidence: from 0 to 1; None where none is given. Rules have none.
     """
 
-    problem_id: str
-    sample_id: str
-    judge: str
-    primary: str | None
-    secondary: tuple[str, ...] = ()
-    incorrect: tuple[str, ...] = ()
-    correct: tuple[str, ...] = ()
-    rationale: str = ""
-    confidence: Fraction | None = None
+    problem_id: Id
+    sample_id: Id
+    judge: Id = "file"
+    primary: Annotated[str | None, one_of(_LABELS)] = None
+    secondary: Labels = ()
+    incorrect: Texts = ()
+    correct: Texts = ()
+    rationale: Text = ""
+    confidence: Annotated[Fraction | None, exact_number(0, 1)] = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as a line of a file of findings."""
@@ -129,45 +131,18 @@ def read_error_findings(path: Path) -> EntryFile[ErrorFinding]:
 
 def _read_finding(table: Table, report: LoadReport) -> ErrorFinding:
     """Read one entry."""
-    warn_unknown(table, _KEYS, "", report)
+    told, label = table.get("secondary"), table.get("label")
+    listed = told if isinstance(told, list) or told is None else [told]
+    found = read_shape(ErrorFinding, {**table, "secondary": listed, "label": None}, report, ENTRY)
     if "primary" not in table:
-        report.faults.append(f"primary: is missing; expected one of {', '.join(LABELS)}, {NO_ERROR}, or null")
-    primary = read_choice(table, "primary", "", report, (*LABELS, NO_ERROR))
-    if table.get("label") is not None and read_choice(table, "label", "", report, (*LABELS, NO_ERROR)) != primary:
+        report.faults.append(f"primary: is missing; expected one of {', '.join(_LABELS)}, or null")
+    if label is not None and label != table.get("primary"):
         report.faults.append("label: is not that of `primary`; leave one of them out")
-    secondary = _read_labels(table, report)
-    if secondary and primary in (None, NO_ERROR):
+    if found.secondary and found.primary in (None, NO_ERROR):
         report.faults.append("secondary: stands without a primary label")
-    if primary in secondary:
-        report.faults.append(f"secondary: {primary} is the primary label already")
-    return ErrorFinding(
-        read_id(table, "problem_id", report), read_id(table, "sample_id", report),
-        read_id(table, "judge", report, required=False) or "file", primary, secondary,
-        _read_texts(table, "incorrect", report), _read_texts(table, "correct", report),
-        read_text(table, "rationale", "", report),
-        read_number(table, "confidence", "", report, least=0, most=1),
-    )  # fmt: skip
-
-
-def _read_labels(table: Table, report: LoadReport) -> tuple[str, ...]:
-    """Return the labels of `secondary`: a list, one label, or null."""
-    told = table.get("secondary")
-    found = (
-        read_choice({"secondary": each}, "secondary", "", report, LABELS, required=True)
-        for each in (told if isinstance(told, list) else [] if told is None else [told])
-    )
-    return tuple(dict.fromkeys(each for each in found if each))
-
-
-def _read_texts(table: Table, key: str, report: LoadReport) -> tuple[str, ...]:
-    """Return the texts of a list under a key; a missing one, or null, is empty."""
-    told = table.get(key)
-    if told is None:
-        return ()
-    if not isinstance(told, list) or not all(isinstance(each, str) for each in told):
-        report.faults.append(f"{field_name('', key)}: is no list of texts")
-        return ()
-    return tuple(told)
+    if found.primary in found.secondary:
+        report.faults.append(f"secondary: {found.primary} is the primary label already")
+    return found
 
 
 # By rule. -------------------------------------------------------------------------------------------------------------

@@ -11,19 +11,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from prism.errors import PrismError
-from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
+from prism.problem.fields import LoadReport
+from prism.problem.shapes import Flag, Id, Text, one_of, read_shape
 from prism.protocols.bases import Settled, settle
 from prism.protocols.entry_files import (
-    JUDGED,
+    ENTRY,
     Entry,
     EntryFile,
     Table,
     joined_sha256,
-    read_choice,
     read_entries,
-    read_id,
 )
 from prism.protocols.psas import Marked, PartMarks, StepMarks
 from prism.protocols.psas_steps import ReferencePart, ReferenceStep, step_name
@@ -40,28 +40,37 @@ LABELS = {
 }
 """The error labels of the published prompt, by their short names (PRISM-Physics, arXiv 2510.03185, has the same)."""
 
-_KEYS = frozenset(
-    ("problem_id", "sample_id", "part", "step", "answer", "equation", "value", "label", "comment", JUDGED)
-)
-
 
 @dataclass(frozen=True, slots=True)
 class StepFinding:
     """What one entry says; None where it says nothing.
 
     Attributes:
-        target: name of a step, or of a part whose answer is meant.
-        is_answer: the entry is about a final answer.
+        part, step: as the entry names them; empty where it does not.
     """
 
-    problem_id: str
-    sample_id: str
-    target: str
-    is_answer: bool
-    answer: bool | None = None
-    equation: bool | None = None
-    value: bool | None = None
-    label: str | None = None
+    problem_id: Id
+    sample_id: Id
+    part: Id = ""
+    step: Id = ""
+    answer: Flag | None = None
+    equation: Flag | None = None
+    value: Flag | None = None
+    label: Annotated[str | None, one_of(LABELS)] = None
+    comment: Text = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """Return True if the entry is about a final answer."""
+        return self.answer is not None
+
+    @property
+    def target(self) -> str:
+        """The part whose answer is meant, or the step, named whole, `a/2`, or by its part and its number in it."""
+        if self.is_answer:
+            return self.part or "answer"
+        is_number = self.step.isascii() and self.step.isdecimal()
+        return step_name(self.part, int(self.step)) if is_number else self.step
 
 
 Findings = Mapping[tuple[str, str], Sequence[Entry[StepFinding]]]
@@ -178,31 +187,12 @@ def _one_of(told: Sequence[StepFinding], name: str, problem_id: str) -> bool | N
 
 def _read_finding(table: Table, report: LoadReport) -> StepFinding:
     """Read one entry."""
-    warn_unknown(table, _KEYS, "", report)
-    problem_id = read_id(table, "problem_id", report)
-    sample_id = read_id(table, "sample_id", report)
-    part, step = read_id(table, "part", report, required=False), read_id(table, "step", report, required=False)
-    values = {name: _read_mark(table, name, report) for name in ("answer", "equation", "value")}
-    label = read_choice(table, "label", "", report, LABELS)
-    is_answer = values["answer"] is not None
-    if is_answer and (step or values["equation"] is not None or values["value"] is not None or label):
+    found = read_shape(StepFinding, table, report, ENTRY)
+    says = any(table.get(key) is not None for key in ("equation", "value", "label"))
+    if found.is_answer and (found.step or says):
         report.faults.append("answer: is said of a part, and the entry is about a step; make it two entries")
-    if not is_answer and not step:
+    if not found.is_answer and not found.step:
         report.faults.append("step: is missing; or say `answer` of a `part`")
-    if not is_answer and not label and values["equation"] is None and values["value"] is None:
+    if not found.is_answer and not says:
         report.faults.append("the entry says nothing: expected answer, equation, value or label")
-    target = (part or "answer") if is_answer else _target_of(part, step)
-    read_text(table, "comment", "", report)
-    return StepFinding(problem_id, sample_id, target, is_answer, label=label, **values)
-
-
-def _target_of(part: str, step: str) -> str:
-    """Return the name of a step that is named whole, `a/2`, or by its part and its number in it."""
-    return step_name(part, int(step)) if step.isascii() and step.isdecimal() else step
-
-
-def _read_mark(table: Table, name: str, report: LoadReport) -> bool | None:
-    """Return whether something holds; None for a null, or where nothing is said."""
-    if table.get(name) is None:
-        return None
-    return read_flag(table, name, "", report)
+    return found

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from prism.equivalence.facts import subject_of
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
@@ -25,9 +25,10 @@ from prism.inputs import decode, parse_json, read_bytes, refuse_constant
 from prism.latex import write
 from prism.physics.context import parse
 from prism.physics.quantities import read_quantity
-from prism.problem.fields import LoadReport, read_text
+from prism.problem.fields import LoadReport
 from prism.problem.schema import load_problem
-from prism.protocols.entry_files import Table, read_entries, read_id, read_list, read_table
+from prism.problem.shapes import PASSES_UNKNOWN, Fit, Id, Text, read_shape
+from prism.protocols.entry_files import ENTRY, Table, read_entries
 from prism.protocols.psas_steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, step_name
 from prism.runs.records import MAX_RECORD, Faults
 
@@ -83,13 +84,42 @@ def _files(source: Path) -> Iterator[Path]:
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
+def _text_of(value: Any) -> str:
+    """Return a text without the dollars around it; empty for N/A."""
+    text = "" if value is None else str(value).strip().rstrip(".").strip("$").strip()
+    return "" if text.casefold() in _NOTHING else text
+
+
+_Cell = Annotated[str, Fit(_text_of)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Quantity:
     """One quantity of a step as written; an empty text where the reference has N/A."""
 
-    name: str
-    value: str
-    equation: str
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    name: _Cell = ""
+    value: _Cell = ""
+    equation: _Cell = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is said of a step."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    result_quantity: tuple[_Quantity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A problem as the file has it."""
+
+    __pydantic_config__: ClassVar = PASSES_UNKNOWN
+    id: Id
+    question_structure: dict[str, Text] = field(default_factory=dict)
+    explanation_steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    steps_analysis: dict[str, _Step] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,54 +141,32 @@ class _Published:
 
 def _read_problem(table: Table, report: LoadReport) -> _Published:
     """Read one problem."""
-    name = "id" if table.get("id") is not None or table.get("problem_id") is None else "problem_id"
-    structure = read_table(table, "question_structure", "", report) or {}
-    numbers = sorted(int(found[2]) for key in structure if (found := _KEY.fullmatch(str(key))) and found[1] != "step")
+    name = "id" if table.get("id") is not None else "problem_id"
+    row = read_shape(_Row, {**table, "id": table.get(name)}, report, ENTRY)
+    asked = row.question_structure
+    numbers = sorted(int(found[2]) for key in asked if (found := _KEY.fullmatch(key)) and found[1] != "step")
     if not numbers:
         report.faults.append("question_structure: has no sub_question_1")
-    questions = tuple(
-        read_text(structure, f"sub_question_{n}", "question_structure", report, required=True) for n in numbers
-    )
     if len(numbers) > len(_LETTERS):
         report.faults.append(f"question_structure: {len(numbers)} questions; at most {len(_LETTERS)} are read")
-    explained = read_table(table, "explanation_steps", "", report) or {}
-    analysis = read_table(table, "steps_analysis", "", report) or {}
-    steps = tuple(_read_steps(explained, analysis, n, report) for n in numbers)
     answers = table.get("answer")
     texts = answers if isinstance(answers, list) else [answers]
     if len(texts) < len(numbers):
         report.faults.append(f"answer: {len(texts)} answers to {len(numbers)} questions")
     return _Published(
-        read_id(table, name, report), read_text(structure, "context", "question_structure", report), questions,
-        tuple(_text_of(each) for each in texts), steps,
+        row.id, asked.get("context", ""), tuple(asked[f"sub_question_{n}"] for n in numbers),
+        tuple(map(_text_of, texts)), tuple(_steps(row, n, report) for n in numbers),
     )  # fmt: skip
 
 
-def _read_steps(
-    explained: Table, analysis: Table, part: int, report: LoadReport
-) -> Mapping[int, tuple[_Quantity, ...]]:
+def _steps(row: _Row, part: int, report: LoadReport) -> Mapping[int, tuple[_Quantity, ...]]:
     """Return the quantities of each step of a part, by the step's number."""
     name = f"sub_question_{part}"
-    listed = read_table(explained, name, "explanation_steps", report)
-    if listed is None:
+    if name not in row.explanation_steps:
         report.faults.append(f"explanation_steps, {name}: is missing")
-        return {}
-    numbers = sorted(int(found[2]) for key in listed if (found := _KEY.fullmatch(str(key))) and found[1] == "step")
-    steps = {}
-    for n in numbers:
-        where = f"steps_analysis, step_{n}"
-        step = read_table(analysis, f"step_{n}", "steps_analysis", report) or {}
-        quantities = read_list(step, "result_quantity", where, report)
-        steps[n] = tuple(
-            _Quantity(*(_text_of(each.get(key)) for key in ("name", "value", "equation"))) for each in quantities
-        )
-    return steps
-
-
-def _text_of(value: Any) -> str:
-    """Return a text without the dollars around it; empty for N/A."""
-    text = "" if value is None else str(value).strip().rstrip(".").strip("$").strip()
-    return "" if text.casefold() in _NOTHING else text
+    listed = row.explanation_steps.get(name, ())
+    numbers = sorted(int(found[2]) for key in listed if (found := _KEY.fullmatch(key)) and found[1] == "step")
+    return {n: row.steps_analysis.get(f"step_{n}", _Step()).result_quantity for n in numbers}
 
 
 # Nodes. ---------------------------------------------------------------------------------------------------------

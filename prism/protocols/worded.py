@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from prism.equivalence.verdict import Status
 from prism.grading.guesses import without_guesses
@@ -25,18 +25,15 @@ from prism.grading.prepared import PreparedProblem, in_alternative
 from prism.grading.result import Grade, nodes_alone
 from prism.latex import solution_text
 from prism.problem.dag import Policy, policies_with, score
-from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
 from prism.problem.schema import Problem
+from prism.problem.shapes import About, Flag, Id, Text, one_of, whole_number
 from prism.protocols.bases import Settled, settle
 from prism.protocols.entry_files import (
     Entry,
     EntryFile,
-    Table,
     joined_sha256,
-    read_choice,
+    of_shape,
     read_entries,
-    read_id,
-    read_whole,
 )
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.rows import Basis, Part, ProtocolRow
@@ -46,7 +43,6 @@ PROTOCOL = "worded"
 VARIANT = "readings"
 READERS = ("model", "person")
 
-_KEYS = frozenset(("problem_id", "sample_id", "node", "says_same", "reader", "kind", "comment"))
 _BY_RULES: Mapping[str, bool] = {Status.EQUIVALENT: True, "withheld": True, Status.DIFFERENT: False}
 _NO_SCORE = "worded_rules"
 
@@ -61,12 +57,13 @@ class Reading:
         reader: who read it; `kind` says whether that is a model or a person.
     """
 
-    problem_id: str
-    sample_id: str
-    node: int
-    says_same: bool
-    reader: str
-    kind: str
+    problem_id: Id
+    sample_id: Id
+    node: Annotated[int, whole_number(1)]
+    says_same: Annotated[Flag, About("expected true or false")]
+    reader: Id
+    kind: Annotated[str, one_of(READERS)]
+    comment: Text = ""
 
 
 Readings = Mapping[tuple[str, str], Sequence[Entry[Reading]]]
@@ -95,7 +92,7 @@ def read_readings(path: Path) -> EntryFile[Reading]:
     Errors:
         DataFileError: a file that cannot be read, or holds no object.
     """
-    return read_entries(path, _read_reading, is_checked=False)
+    return read_entries(path, of_shape(Reading), is_checked=False)
 
 
 def by_response(file: EntryFile[Reading], problems: Mapping[str, Problem]) -> Readings:
@@ -124,20 +121,6 @@ def by_response(file: EntryFile[Reading], problems: Mapping[str, Problem]) -> Re
         found[one.problem_id, one.sample_id].append(entry)
     file.faults.check(file.path)
     return found
-
-
-def _read_reading(table: Table, report: LoadReport) -> Reading:
-    """Read one entry."""
-    warn_unknown(table, _KEYS, "", report)
-    if table.get("says_same") is None:
-        report.faults.append("says_same: is missing; expected true or false")
-    read_text(table, "comment", "", report)
-    return Reading(
-        read_id(table, "problem_id", report), read_id(table, "sample_id", report),
-        read_whole(table, "node", "", report, least=1, required=True) or 0,
-        bool(table.get("says_same") is not None and read_flag(table, "says_same", "", report)),
-        read_id(table, "reader", report), read_choice(table, "kind", "", report, READERS, required=True) or "",
-    )  # fmt: skip
 
 
 def worded_nodes(prepared: PreparedProblem, rollout: Rollout, grade: Grade) -> WordedNodes:

@@ -141,7 +141,10 @@ def test_faults_that_need_the_whole(change: Any, fault: str) -> None:
 def test_one_fault_is_told_once() -> None:
     """What rests on a parameter, table or bound that has a fault says nothing more."""
     for change, fault in (
-        (lambda d: d["parameters"]["v_0"].update(uniform=[15.0, "35.0"]), "parameters, v_0, uniform: 15.0 is no text"),
+        (
+            lambda d: d["parameters"]["v_0"].update(uniform=[15.0, "35.0"]),
+            "parameters, v_0, uniform, entry 1: 15.0 is no text",
+        ),
         (lambda d: d["parameters"]["v_0"].pop("uniform"), "parameters, v_0: says not how it is drawn"),
         (lambda d: d["parameters"]["surface"].update(column="name"), "parameters, surface, column: surfaces has no"),
     ):

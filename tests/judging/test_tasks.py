@@ -61,10 +61,10 @@ def test_a_folder_is_a_task() -> None:
     ("file", "text", "told"),
     [
         ("task.toml", "about = ", "Invalid value"),
-        ("task.toml", 'input = "record"', 'did you mean "records"'),
+        ("task.toml", 'input = "record"', "did you mean records"),
         ("task.toml", 'finding = "psas_findings"', 'did you mean "findings"'),
         ("task.toml", 'findings = "psas_finding"', 'did you mean "psas_findings"'),
-        ("task.toml", "rounds = 99", "not from 0 to 10"),
+        ("task.toml", "rounds = 99", "is no whole number 0..10"),
         ("task.toml", 'rounds = "3"', "is no whole number"),
         ("task.toml", "call = 3", "expected tables [[call]]"),
         ("task.toml", '[[call]]\nname = "a b"', "is no name"),
@@ -82,7 +82,7 @@ def test_a_folder_is_a_task() -> None:
         ("reply.schema.json", '{"type": "array"}', "a reply is an object"),
         ("reply.schema.json", '{"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}', "leads to nothing"),
         ("reply.schema.json", '{"type": "object", "allOf": [{"$ref": "http://127.0.0.1:9/a"}]}', "leads to nothing"),
-        ("task.toml", '[[call]]\nname = "a"\nneeds = [["b"], 3]', "is no earlier call"),
+        ("task.toml", '[[call]]\nname = "a"\nneeds = [["b"], 3]', "is no text"),
         (
             "reply.schema.json",
             '{"type": "object", "required": ["a", "why"], "additionalProperties": false, "properties": {"a": {}}}',

@@ -6,6 +6,7 @@ import hashlib
 import json
 import pickle
 import tomllib
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import prism
 from prism.algebra.expr import canonical
 from prism.errors import DataFileError
 from prism.problem.dag import ancestor_closure, implied_edges, is_final_correct, score
+from prism.problem.problem_file import AlternativeEntry, NodeEntry, PartEntry, ProblemFile
 from prism.problem.schema import Difficulty, Problem, Subquestion, in_alternative, load_problem
-from prism.problem.students import Student
+from prism.problem.students import Expected, Student
 from prism.resources import resource
 
 FAULTY = Path(__file__).parents[1] / "cases" / "problems"
@@ -200,11 +202,11 @@ def test_unknown_keys_are_warnings() -> None:
     ]  # fmt: skip
     assert load_problem(data).warnings == (
         "contxt: unknown key, ignored; did you mean context?",
-        "subquestion a, hint: unknown key, ignored",
         "node 1, dependancy: unknown key, ignored; did you mean dependency?",
         "node 1, zzz: unknown key, ignored",
-        "student s, note: unknown key, ignored",
+        "subquestion a, hint: unknown key, ignored",
         "student s, expected, sure: unknown key, ignored; did you mean score?",
+        "student s, note: unknown key, ignored",
     )
 
 
@@ -453,9 +455,6 @@ def test_the_readme_of_the_problem_files_is_true() -> None:
     problem = load_problem(tomllib.loads(example))
     assert [finding for finding in prism.lint(problem) if finding.kind != "note"] == []
     assert score(problem.dag, ancestor_closure(problem.dag, {2})) == Fraction(1, 2)
-    import prism.problem.schema as room
-    import prism.problem.students as label_room
-
-    keys = room._PROBLEM_KEYS | room._NODE_KEYS | room._SUBQUESTION_KEYS | room._ALTERNATIVE_KEYS
-    keys |= label_room._STUDENT_KEYS | label_room._EXPECTED_KEYS
+    shapes = (ProblemFile, NodeEntry, PartEntry, AlternativeEntry, Student, Expected)
+    keys = {each.name for shape in shapes for each in fields(shape)}
     assert not [key for key in sorted(keys) if f"`{key}`" not in text]

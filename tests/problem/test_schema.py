@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from jsonschema import Draft202012Validator
 import prism.physics.context as context_room
 import prism.problem.images as images_room
 import prism.problem.schema as room
-import prism.problem.students as students_room
 from prism.errors import DataFileError
+from prism.problem.problem_file import MAX_FIGURES, AlternativeEntry, NodeEntry, PartEntry, ProblemFile
 from prism.problem.schema import load_problem
 from prism.problem.source import MAX_ALTERNATIVES, NODE_LISTS
+from prism.problem.students import Expected, Student
 from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))
@@ -78,21 +80,25 @@ def test_it_is_a_schema_of_2020_12() -> None:
     assert SCHEMA["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
 
 
+def keys_of(shape: type[Any]) -> set[str]:
+    return {each.name for each in fields(shape)}
+
+
 def test_it_has_the_keys_of_the_loader() -> None:
     defs = SCHEMA["$defs"]
-    assert set(SCHEMA["properties"]) == room._PROBLEM_KEYS
-    assert set(defs["node"]["properties"]) == room._NODE_KEYS
-    assert set(defs["alternative"]["properties"]) == room._ALTERNATIVE_KEYS
+    assert set(SCHEMA["properties"]) == keys_of(ProblemFile) | {"$schema"}
+    assert set(defs["node"]["properties"]) == keys_of(NodeEntry)
+    assert set(defs["alternative"]["properties"]) == keys_of(AlternativeEntry)
     assert SCHEMA["properties"]["alternatives"]["maxItems"] == MAX_ALTERNATIVES
-    assert set(defs["subquestion"]["properties"]) == room._SUBQUESTION_KEYS
-    assert set(defs["image"]["properties"]) == images_room._KEYS
-    assert set(defs["student"]["properties"]) == students_room._STUDENT_KEYS
-    assert set(defs["expected"]["properties"]) == students_room._EXPECTED_KEYS
+    assert set(defs["subquestion"]["properties"]) == keys_of(PartEntry)
+    assert set(defs["image"]["properties"]) == keys_of(images_room._Entry)
+    assert set(defs["student"]["properties"]) == keys_of(Student)
+    assert set(defs["expected"]["properties"]) == keys_of(Expected)
     assert set(defs["symbol"]["oneOf"][1]["properties"]) == set(context_room._SYMBOL_KEYS)
     assert defs["kind"]["enum"] == list(context_room.SYMBOL_KINDS)
     forms = defs["subquestion"]["properties"]["final_answer_form"]["enum"]
     assert forms == SCHEMA["properties"]["final_answer_form"]["enum"] == [*room._ANSWER_FORMS, "", None]
-    assert SCHEMA["properties"]["significant_figures"]["maximum"] == room._MAX_FIGURES
+    assert SCHEMA["properties"]["significant_figures"]["maximum"] == MAX_FIGURES
     assert [branch["required"] for branch in SCHEMA["oneOf"]] == [[name] for name in NODE_LISTS]
 
 

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.errors import DataFileError
-from prism.problem.fields import LoadReport, read_text, warn_unknown
-from prism.protocols import entry_files
-from prism.protocols.entry_files import joined_sha256, read_entries
+from prism.problem.shapes import Id, Text, exact_number, one_of
+from prism.protocols.entry_files import joined_sha256, of_shape, read_entries
 from prism.protocols.repaired_json import AROUND, FENCE, find_values
 
 ENTRY = {"id": "a", "points": 4, "level": "HIGH"}
 
 
-def read(table: Mapping[str, Any], report: LoadReport) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Judgement:
     """An entry with an id, points and a level."""
-    warn_unknown(table, frozenset(("id", "points", "level", "text", "inner", "list")), "", report)
-    return {
-        "id": entry_files.read_id(table, "id", report),
-        "points": entry_files.read_number(table, "points", "", report, least=0, most=10, required=True),
-        "level": entry_files.read_choice(table, "level", "", report, ("LOW", "HIGH")),
-        "text": read_text(table, "text", "", report),
-        "inner": entry_files.read_table(table, "inner", "", report),
-        "list": entry_files.read_list(table, "list", "", report),
-    }
+
+    id: Id
+    points: Annotated[Fraction, exact_number(0, 10)]
+    level: Annotated[str | None, one_of(("LOW", "HIGH"))] = None
+    text: Text = ""
+
+
+read = of_shape(Judgement)
 
 
 def entries_of(tmp_path: Path, text: str, name: str = "findings.jsonl") -> Any:
@@ -58,7 +57,7 @@ LINE = json.dumps(ENTRY)
 def test_entries_are_found_and_repairs_are_told(tmp_path: Path, text: str, places: list[str], notes: list[str]) -> None:
     found = entries_of(tmp_path, text)
     assert [one.place for one in found.entries] == places
-    assert {one.value["points"] for one in found.entries} == {Fraction(4)}
+    assert {one.value.points for one in found.entries} == {Fraction(4)}
     told = [note for one in found.entries for note in one.notes]
     assert sorted({note.split(": ", 1)[1] for note in told}) == sorted(notes)
     assert all(note.startswith("findings, line ") for note in told)
@@ -90,7 +89,7 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbour(tmp_path: Path) ->
 
 
 def test_numbers_are_the_fractions_of_their_digits(tmp_path: Path) -> None:
-    assert entries_of(tmp_path, '{"id": "a", "points": 0.1}').entries[0].value["points"] == Fraction(1, 10)
+    assert entries_of(tmp_path, '{"id": "a", "points": 0.1}').entries[0].value.points == Fraction(1, 10)
 
 
 def test_an_unknown_key_is_a_warning(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from prism.cli.application import INCIDENTS, NOTHING_GRADED
 from prism.cli.options import NO_NAMES, AsJson, Force, ManyProblems, refuse_existing, require_folder
-from prism.cli.output import make_console, print_json, print_tables
+from prism.cli.output import print_json, print_parts
 from prism.cli.protocols import (
     Mapping,
     MaxIncidents,
@@ -86,12 +86,10 @@ def _print(by_rule: Sequence[ErrorFinding], beside: Sequence[LabelTable], out: P
         rows = {} if out else {"findings": [one.to_dict() for one in by_rule]}
         print_json({"responses": len(by_rule), "beside": [one.to_dict() for one in beside], **rows})
         return
-    from prism.reports.tables import rich_parts
-
     parts = [] if out else [_finding_table(by_rule)]
     parts += [_label_table(one) for one in beside]
     if parts:
-        print_tables(*rich_parts(parts, make_console().width))
+        print_parts(parts)
     if out is not None:
         print(f"{out}: {count_of(len(by_rule), 'finding')}")
 

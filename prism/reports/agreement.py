@@ -18,10 +18,9 @@ Psychol. Bull. 76 (1971); Krippendorff, Content Analysis (2004), chapter 11; Gwe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +73,6 @@ class Estimate:
     high: float | None
     n: int
     reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain values for JSON."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason or None}
 
 
 # Two raters. ----------------------------------------------------------------------------------------------------
@@ -573,21 +568,30 @@ def estimate_shares(
     )
 
 
-def mean_estimate(values: Floats, clusters: Ints, *, replicates: int = REPLICATES) -> Estimate:
+def numbered(names: Iterable[object]) -> Ints:
+    """Number names from 0 in the order in which they come first: int64[n_name]."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def mean_estimate(
+    values: Sequence[float] | Floats, clusters: Sequence[str] | Ints, *, replicates: int = REPLICATES
+) -> Estimate:
     """Estimate a mean with its bootstrap interval, problems drawn with all their items; undefined without items.
 
     Args:
-        values: float64[n_item], none of them NaN.
-        clusters: int64[n_item], the problem of each item.
+        values: of each item, none of them NaN.
+        clusters: the problem of each item; the draws follow their order.
     """
     if not len(values):
         return Estimate(None, None, None, 0, "no_items")
-    _, clusters = np.unique(clusters, return_inverse=True)
-    n_cluster = int(clusters.max()) + 1
+    values = np.asarray(values, dtype=np.float64)
+    _, places = np.unique(np.asarray(clusters), return_inverse=True)
+    n_cluster = int(places.max()) + 1
     mean = float(values.mean())
     if n_cluster < 2 or not replicates:
         return Estimate(mean, None, None, len(values), "one_problem" if n_cluster < 2 else "")
-    sums, sizes = np.bincount(clusters, values), np.bincount(clusters)
+    sums, sizes = np.bincount(places, values), np.bincount(places)
     drawn = np.empty(replicates)
     block = max(1, _BLOCK // n_cluster)
     for start in range(0, replicates, block):

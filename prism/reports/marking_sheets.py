@@ -18,7 +18,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from prism.reports import spreadsheets
 from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
+from prism.reports.plain_values import SPREAD, plain
 from prism.reports.ratings import RULES, Items, RatingTable, gather_judgements
 from prism.reports.report_rows import UNFIT, ReportRow
 from prism.reports.stratified_samples import Stratum, allocate, draw
@@ -82,7 +83,7 @@ class SheetKey:
     """
 
     sheet: str
-    scheme: LabelScheme
+    scheme: LabelScheme = field(metadata=SPREAD)
     fields: tuple[str, ...]
     seed: int
     strata: tuple[Stratum, ...]
@@ -92,17 +93,7 @@ class SheetKey:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the key as plain values for JSON."""
-        return {
-            "format": _KEY_FORMAT, "sheet": self.sheet, "labels": list(self.scheme.labels),
-            "ordered": self.scheme.is_ordered, "cuts": list(self.scheme.cuts), "ranks": list(self.scheme.ranks),
-            "fields": list(self.fields), "seed": self.seed, "strata": [each.to_dict() for each in self.strata],
-            "rows": [
-                {"id": row.id, "problem_id": row.problem_id, "sample_id": row.sample_id, "stratum": row.stratum,
-                 "solution_sha256": row.solution_sha256}
-                for row in self.rows
-            ],
-            "n_result": self.n_result, "results_digest": self.results_digest,
-        }  # fmt: skip
+        return {"format": _KEY_FORMAT, **plain(self)}
 
     @property
     def design(self) -> SampleDesign:
@@ -243,8 +234,8 @@ def _drawn(
         SheetRow(f"r{number:0{digits}}", *able[place].ids, int(of_item[place]), str(able[place].raw["solution_sha256"]))
         for number, place in enumerate(places, start=1)
     )
-    unnamed = SheetKey("", scheme, names, seed, sampled, rows, len(raw), _results_digest(raw))
-    key = replace(unnamed, sheet=f"m{_digest(unnamed.to_dict())[:10]}")
+    key = SheetKey("", scheme, names, seed, sampled, rows, len(raw), _results_digest(raw))
+    key = replace(key, sheet=_name_of(key))
     items = []
     for row, place in zip(rows, places, strict=True):
         one = able[place].row
@@ -438,28 +429,25 @@ def read_key(path: Path) -> SheetKey:
         data = parse_json(decode(read_bytes(path, _MAX_FILE)))
         if not isinstance(data, Mapping) or data.get("format") != _KEY_FORMAT:
             raise PrismError("is no key of a marking sheet, as `prism agree --sample` writes it")
+        scheme = LabelScheme(tuple(data["labels"]), data["ordered"], tuple(data["cuts"]), tuple(data["ranks"]))
         key = SheetKey(
-            str(data["sheet"]),
-            LabelScheme(
-                tuple(map(str, data["labels"])), bool(data["ordered"]), tuple(map(float, data["cuts"])),
-                tuple(map(int, data["ranks"])),
-            ),
-            tuple(map(str, data["fields"])), int(data["seed"]),
-            tuple(Stratum(str(one["name"]), int(one["population"]), int(one["sampled"])) for one in data["strata"]),
-            tuple(
-                SheetRow(str(one["id"]), str(one["problem_id"]), str(one["sample_id"]), int(one["stratum"]),
-                         str(one["solution_sha256"]))
-                for one in data["rows"]
-            ),
-            int(data["n_result"]), str(data["results_digest"]),
+            data["sheet"], scheme, tuple(data["fields"]), data["seed"],
+            tuple(Stratum(one["name"], one["population"], one["sampled"]) for one in data["strata"]),
+            tuple(SheetRow(**one) for one in data["rows"]), data["n_result"], data["results_digest"],
         )  # fmt: skip
+        own_name = _name_of(key)
     except PrismError as error:
         raise DataFileError(str(path), (str(error),)) from error
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise DataFileError(str(path), (f"is no key of a marking sheet: {type(error).__name__}: {error}",)) from error
-    if f"m{_digest(replace(key, sheet='').to_dict())[:10]}" != key.sheet:
+    if own_name != key.sheet:  # so that what stands in the file has the types that were written
         raise DataFileError(str(path), ("was changed after it was written: its rows and strata have another name",))
     return key
+
+
+def _name_of(key: SheetKey) -> str:
+    """Return the name of a sheet, which its key decides."""
+    return f"m{_digest(replace(key, sheet='').to_dict())[:10]}"
 
 
 @dataclass(frozen=True, slots=True)

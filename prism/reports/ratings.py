@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from prism.errors import DataFileError, PrismError
-from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate
+from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.judgements import DROPPED, Judgement, read_judgements, read_score, score_row_summary
+from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.rank_tests import RankTest, kendall_test
 from prism.reports.rating_sets import Floats, Ints
 from prism.runs.records import ABSENT, at_path, read_records
@@ -54,17 +55,10 @@ class Alignment:
     """
 
     rater: str
-    n_judgement: int
+    n_judgement: int = field(metadata=named("judgements"))
     aligned: int
     dropped: Mapping[str, int]
     unrated: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "rater": self.rater, "judgements": self.n_judgement, "aligned": self.aligned,
-            "dropped": dict(sorted(self.dropped.items())), "unrated": self.unrated,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,8 +86,7 @@ class RatingTable:
     @property
     def clusters(self) -> Ints:
         """Problem of each item as a whole number from 0: int64[n_item]."""
-        numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in self.items], dtype=np.int64)
+        return numbered(problem for problem, _ in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +98,6 @@ class Disagreement:
     scores: tuple[float, float]
     reasons: tuple[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "problem_id": self.problem_id, "sample_id": self.sample_id, "scores": list(self.scores),
-            "reasons": list(self.reasons),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class RaterPair:
@@ -119,18 +105,10 @@ class RaterPair:
 
     raters: tuple[str, str]
     n: int
-    n_problem: int
+    n_problem: int = field(metadata=named("problems"))
     coefficients: Mapping[str, Estimate]
-    test: RankTest
+    test: RankTest = field(metadata=named("kendall_test"))
     disagreements: tuple[Disagreement, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "raters": list(self.raters), "n": self.n, "problems": self.n_problem,
-            "coefficients": _coefficients_to_dict(self.coefficients), "kendall_test": self.test.to_dict(),
-            "disagreements": [each.to_dict() for each in self.disagreements],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +129,6 @@ class Reliability:
     order_shift: Estimate
     orders: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "rater": self.rater, "flip_rate": self.flip_rate.to_dict(),
-            "order_flip_rate": self.order_flip_rate.to_dict(), "order_shift": self.order_shift.to_dict(),
-            "orders": list(self.orders),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -173,26 +143,21 @@ class Agreement:
         replicates: bootstrap samples asked for.
     """
 
-    n_item: int
+    n_item: int = field(metadata=named("items"))
     alignment: tuple[Alignment, ...]
     pairs: tuple[RaterPair, ...]
     together: Mapping[str, Estimate]
     reliability: tuple[Reliability, ...]
-    replicates: int
+    replicates: int = field(metadata=UNLISTED)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
-        return {
-            "items": self.n_item, "alignment": [each.to_dict() for each in self.alignment],
-            "pairs": [each.to_dict() for each in self.pairs], "together": _coefficients_to_dict(self.together),
-            "reliability": [each.to_dict() for each in self.reliability],
-            "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
-        }  # fmt: skip
+        return {**plain(self), "bootstrap": bootstrap_facts(self.replicates)}
 
 
-def _coefficients_to_dict(coefficients: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Return coefficients by name as plain values for JSON."""
-    return {name: each.to_dict() for name, each in coefficients.items()}
+def bootstrap_facts(replicates: int) -> dict[str, Any]:
+    """Return how intervals were made, as plain values for JSON."""
+    return {"replicates": replicates, "level": LEVEL, "clusters": "problem_id"}
 
 
 # Gathering. -----------------------------------------------------------------------------------------------------
@@ -534,6 +499,4 @@ def _reliability(rater: str, listed: Sequence[Judgement], replicates: int) -> Re
 
 def _clustered_mean(pairs: Sequence[tuple[str, float]], replicates: int) -> Estimate:
     """Estimate the mean of (problem id, value) pairs, with a bootstrap over problems."""
-    numbers: dict[str, int] = {}
-    clusters = np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in pairs], dtype=np.int64)
-    return mean_estimate(np.array([value for _, value in pairs]), clusters, replicates=replicates)
+    return mean_estimate([value for _, value in pairs], numbered(name for name, _ in pairs), replicates=replicates)

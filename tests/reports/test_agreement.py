@@ -110,21 +110,27 @@ def test_p_values_are_those_of_the_definitions():
                 assert found.permutation == pytest.approx(twin_exact(ratings), abs=NEAR)
 
 
+@pytest.mark.parametrize("absent", ["scipy", "pandas"])
 @pytest.mark.parametrize(
-    "words", [["agree", "rows.jsonl", "judge.jsonl"], ["report", "rows.jsonl", "--judge", "judge.jsonl"]]
+    "words",
+    [["agree", "rows.jsonl", "judge.jsonl"], ["report", "rows.jsonl"], ["protocol", "compare", "a.jsonl", "b.jsonl"]],
 )
-def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, words):
-    monkeypatch.setitem(sys.modules, "scipy", None)
+def test_a_command_that_needs_an_extra_names_itself_and_the_extra(monkeypatch, words, absent):
+    monkeypatch.setitem(sys.modules, absent, None)
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 3
-    named = "prism agree" if words[0] == "agree" else "prism report --judge"
-    assert done.stderr == f"prism: {needs_extra(f'{named} needs scipy of', 'stats')}\n"
-    with pytest.raises(PrismError, match="stats"):
+    named = " ".join(["prism", *(word for word in words if "." not in word)])
+    assert done.stderr == f"prism: {needs_extra(f'{named} needs pandas and scipy of', 'report')}\n"
+
+
+def test_a_rank_test_without_scipy_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(PrismError, match="report"):
         kendall_test(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]))
 
 
 @pytest.mark.slow
-def test_only_the_rank_test_imports_scipy():
+def test_no_page_and_no_table_loads_scipy():
     script = (
         "import sys; import prism.cli, prism.reports.tables, prism.reports.ratings, prism.reports.html.page;"
         " sys.exit('scipy' in sys.modules)"

@@ -128,6 +128,9 @@ class ItemPair:
     Attributes:
         change: new score less old score; None unless both have one.
         kind: how the item changed.
+        lost, gained: indices of nodes matched in one file only; empty where the problem files differ.
+        has_lost_final: all final answers were right in the base and are not all right in the new file.
+        is_other_way: the item is graded by another reference DAG.
     """
 
     key: Key
@@ -136,18 +139,10 @@ class ItemPair:
     change: Fraction | None
     kind: Kind
 
-    @property
-    def has_lost_final(self) -> bool:
-        """True if all final answers of the item were right in the base and are not all right in the new file."""
-        if self.change is None or self.base is None or self.new is None:
-            return False
-        return self.base.final_correct and not self.new.final_correct
-
-    @property
-    def has_lost_score(self) -> bool:
-        """True if the item has a score in the base and a row without score in the new file, as the grader failed."""
-        had = self.base is not None and self.base.score is not None
-        return had and self.new is not None and self.new.score is None
+    lost: tuple[int, ...] = ()
+    gained: tuple[int, ...] = ()
+    has_lost_final: bool = False
+    is_other_way: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -157,23 +152,13 @@ class ItemPair:
     @property
     def has_changed(self) -> bool:
         """True if score, matched nodes or final answers of the item differ, or a file lacks the item."""
-        is_other_way = _differs_in(self, "alternative")
-        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final or is_other_way
+        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final or self.is_other_way
 
     @property
     def is_drop(self) -> bool:
         """True if `any-drop` fires: a lower score, a lost right final answer, a lost score, or a missing row."""
-        return self.kind == "fell" or self.has_lost_final or self.has_lost_score or self.is_missing
-
-    @property
-    def lost(self) -> tuple[int, ...]:
-        """Indices of nodes matched in the base only; empty where the problem files differ."""
-        return _nodes_only_in_first(self.base, self.new)
-
-    @property
-    def gained(self) -> tuple[int, ...]:
-        """Indices of nodes matched in the new file only; empty where the problem files differ."""
-        return _nodes_only_in_first(self.new, self.base)
+        has_lost_score = self.kind == "unscored" and self.base is not None and self.base.score is not None
+        return self.kind == "fell" or self.has_lost_final or has_lost_score or self.is_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,10 +381,17 @@ def _paired_item(key: Key, base: ComparedItem | None, new: ComparedItem | None) 
     """Pair the rows of an item in both files (None where a file lacks it) and classify the change."""
     if base is None or new is None:
         return ItemPair(key, base, new, None, "only_in_base" if new is None else "only_in_new")
+    is_other_way = base.alternative != new.alternative
     if base.score is None or new.score is None:
-        return ItemPair(key, base, new, None, "unscored")
+        return ItemPair(key, base, new, None, "unscored", is_other_way=is_other_way)
     change = new.score - base.score
-    return ItemPair(key, base, new, change, "same" if not change else "fell" if change < 0 else "rose")
+    is_same = base.problem_sha256 == new.problem_sha256 and not is_other_way
+    one, other = (set(item.matched) if is_same else set() for item in (base, new))
+    return ItemPair(
+        key, base, new, change, "same" if not change else "fell" if change < 0 else "rose",
+        lost=tuple(sorted(one - other)), gained=tuple(sorted(other - one)),
+        has_lost_final=base.final_correct and not new.final_correct, is_other_way=is_other_way,
+    )  # fmt: skip
 
 
 def _comparison_obstacles(result: Comparison, *, allow_changed: bool, across_rules: bool) -> Iterator[str]:
@@ -418,18 +410,17 @@ def _comparison_obstacles(result: Comparison, *, allow_changed: bool, across_rul
         names = ", ".join(first_and_count(result.changed_problems))
         yield f"other problem files, to the byte, have the same id: {names}; --allow-changed compares all the same"
     same = (pair for pair in result.pairs if pair.base and pair.new and not _differs_in(pair, "problem_sha256"))
-    unlike = [pair for pair in same if not _differs_in(pair, "solution_sha256") and _has_other_grade(pair)]
+    unlike = [
+        pair for pair in same
+        if not _differs_in(pair, "solution_sha256") and pair.change is not None
+        and (pair.change or pair.lost or pair.gained or pair.is_other_way)
+    ]  # fmt: skip
     for pair in unlike[:_SHOWN_FAULTS]:
         yield (
             f"{describe(pair.key)}: text, problem and grader are the same, and the grade is not "
             f"({_score(pair.base)} and {_score(pair.new)}); was one run made with other options, as --thinking, or a "
             "row edited? --allow-changed compares all the same"
         )
-
-
-def _has_other_grade(pair: ItemPair) -> bool:
-    """Return True if an item has a score in both files, and score, matched nodes or the alternative differ."""
-    return pair.change is not None and bool(pair.change or pair.lost or pair.gained or _differs_in(pair, "alternative"))
 
 
 def _differs_in(pair: ItemPair, name: str) -> bool:
@@ -623,14 +614,6 @@ def _ids(key: Key) -> dict[str, str]:
 def _mean(values: list[Fraction]) -> Fraction | None:
     """Return the exact mean of fractions; None for an empty list."""
     return sum((value * n for value, n in Counter(values).items()), Fraction(0)) / len(values) if values else None
-
-
-def _nodes_only_in_first(one: ComparedItem | None, other: ComparedItem | None) -> tuple[int, ...]:
-    """Return the nodes matched by the first row only; empty unless both rows have scores by the same reference DAG."""
-    if one is None or other is None or one.score is None or other.score is None:
-        return ()
-    is_same = (one.problem_sha256, one.alternative) == (other.problem_sha256, other.alternative)
-    return tuple(sorted(set(one.matched) - set(other.matched))) if is_same else ()
 
 
 def _score(item: ComparedItem | None) -> str:

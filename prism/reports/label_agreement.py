@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from prism.reports.ratings import (
     Alignment,
     Items,
     RatingTable,
+    Reading,
     Reliability,
     assign_judgements,
     bootstrap_facts,
@@ -309,25 +310,19 @@ class LabelAgreement:
 
 
 def label_table(
-    results: Path,
-    judges: Sequence[Path],
-    scheme: LabelScheme | None,
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
+    results: Path, judges: Sequence[Path], scheme: LabelScheme | None, **reading: Unpack[Reading]
 ) -> LabelTable:
     """Read the labels of all raters from their files into one table of items by raters.
 
     Args:
-        results, judges, score, mapping, scale: as in `ratings.gather_judgements`.
+        results, judges: as in `ratings.gather_judgements`.
         scheme: the vocabulary; None takes the names that are found, without an order.
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
         PrismError: scores that cannot become labels; names of which there are too many for a vocabulary.
     """
-    items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+    items, gathered = gather_judgements(results, judges, **reading)
     require_raters(results, gathered)
     if scheme is None:
         scheme = make_scheme(_names_found(gathered), is_ordered=False)
@@ -335,7 +330,7 @@ def label_table(
             raise PrismError(
                 f"the rules give scores, not one of {', '.join(scheme.labels)}: say --order LOWEST,...,HIGHEST"
             )
-    return LabelTable(scheme, labelled_table(items, gathered, scheme, scale))
+    return LabelTable(scheme, labelled_table(items, gathered, scheme, reading.get("scale")))
 
 
 def labelled_table(

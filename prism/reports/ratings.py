@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -163,27 +163,36 @@ def bootstrap_facts(replicates: int) -> dict[str, Any]:
 # Gathering. -----------------------------------------------------------------------------------------------------
 
 
+class Reading(TypedDict, total=False):
+    """How the files of raters are read.
+
+    Attributes:
+        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
+        mapping: fields of the judges' files.
+        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
+    """
+
+    score: str
+    mapping: Mapping[str, str] | None
+    scale: tuple[float, float] | None
+
+
 def rating_table(
-    results: Path,
-    judges: Sequence[Path] = (),
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
-    cut: float | None = None,
+    results: Path, judges: Sequence[Path] = (), *, cut: float | None = None, **reading: Unpack[Reading]
 ) -> RatingTable:
     """Read the scores of all raters from their files into one table of items by raters.
 
     Args:
         cut: scores from here up become 1, all others 0; None leaves them as they are.
-        results, judges, score, mapping, scale: as in `gather_judgements`.
+        results, judges: as in `gather_judgements`.
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
         PrismError: a score that the rows lack, a scale without width or that scores do not fit, a cut outside of it, a
             map that names no field.
     """
-    items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+    scale = reading.get("scale")
+    items, gathered = gather_judgements(results, judges, **reading)
     if RULES in gathered or scale is not None:
         _require_cut(cut, scale)
         for rater, listed in gathered.items():
@@ -197,26 +206,19 @@ Items = dict[tuple[str, str], str | None]  # problem and sample id of each, with
 
 
 def gather_judgements(
-    results: Path,
-    judges: Sequence[Path],
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
+    results: Path, judges: Sequence[Path], **reading: Unpack[Reading]
 ) -> tuple[Items, dict[str, list[Judgement]]]:
     """Read the judgements of all raters from their files; return the items that they are about, and all by rater.
 
     Args:
         results: score rows, which define the items; or judgements, if people are compared with people.
         judges: files of judgements.
-        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
-        mapping: fields of the judges' files.
-        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
 
     Errors:
         DataFileError: files that cannot be read.
         PrismError: a score that the rows lack, a scale without width, a map that names no field.
     """
+    score, mapping, scale = reading.get("score", "score"), reading.get("mapping"), reading.get("scale")
     if scale is not None and not scale[0] < scale[1]:
         raise PrismError(f"scale {scale[0]:g}:{scale[1]:g}: expected LOW:HIGH, LOW below HIGH")
     gathered: dict[str, list[Judgement]] = {}

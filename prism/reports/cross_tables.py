@@ -302,7 +302,7 @@ def with_measures(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFr
 
 def measured(measure: Measure, scored: pd.DataFrame) -> pd.DataFrame:
     """Return the lines that have values of a figure, in its column: rows, or pairs of model and problem."""
-    return sample_values(measure.name.removesuffix(str(measure.k)), measure.k, scored) if measure.k else scored
+    return sample_values(measure.name.removesuffix(str(measure.k)), measure.k, samples(scored)) if measure.k else scored
 
 
 # The table. -----------------------------------------------------------------------------------------------------

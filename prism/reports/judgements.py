@@ -443,9 +443,7 @@ def _problem_field(record: Mapping[str, Any], known: Collection[str], source: Pa
     return (max(usual, key=lambda name: hits[name]),)
 
 
-def _read_table(
-    record: Mapping[str, Any], fields: Mapping[str, Keys], place: str, source: Path
-) -> Iterator[Judgement]:
+def _read_table(record: Mapping[str, Any], fields: Mapping[str, Keys], place: str, source: Path) -> Iterator[Judgement]:
     """Yield the judgements of a table record: one score, a dict of scores by rater, or a list of scores by sample.
 
     Args:

@@ -111,10 +111,9 @@ def samples(frame: pd.DataFrame) -> pd.DataFrame:
     return pairs.agg(n=("score", "size"), right=("final", "sum"), scores=("score", list)).reset_index()
 
 
-def sample_values(name: str, k: int, frame: pd.DataFrame) -> pd.DataFrame:
+def sample_values(name: str, k: int, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of `samples` with at least k rollouts, with a column `value` of a key of `OF_SAMPLES`."""
-    found = samples(frame)
-    found = found[found["n"] >= k]
+    found = pairs[pairs["n"] >= k]
     return found.assign(value=[OF_SAMPLES[name](own, k) for own in found.itertuples()])
 
 
@@ -123,16 +122,15 @@ def sample_figures(frame: pd.DataFrame, *, replicates: int) -> tuple[SampleFigur
 
     Empty if no model has two scored rollouts to one problem.
     """
-    sizes = samples(frame)
-    if not (sizes["n"] > 1).any():
+    pairs = samples(frame)
+    if not (pairs["n"] > 1).any():
         return ()
     found = []
-    for model, own in frame[frame["score"].notna()].groupby("model"):
-        counts = sizes.loc[sizes["model"] == model, "n"]
-        for k in (1 << power for power in range(int(counts.max()).bit_length())):
+    for model, own in pairs.groupby("model"):
+        for k in (1 << power for power in range(int(own["n"].max()).bit_length())):
             values = (sample_values(name, k, own) for name in OF_SAMPLES)
             estimates = tuple(column_mean(each, "value", replicates=replicates) for each in values)
-            found.append(SampleFigures(str(model), k, int((counts < k).sum()), estimates))
+            found.append(SampleFigures(str(model), k, int((own["n"] < k).sum()), estimates))
     return tuple(found)
 
 

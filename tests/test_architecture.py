@@ -198,7 +198,8 @@ FIGURES = ("pandas", "scipy", "statsmodels", "krippendorff")  # of the extra `re
 @pytest.mark.parametrize("words", [
     ["check", "v = g t", "v = g t"], ["grade", "free_fall", "$v = g t$"], ["show", "free_fall"], ["list"],
     ["run", "free_fall", "{rollouts}", "-o", "{rows}", "--workers", "0", "--force"], ["compare", "{rows}", "{rows}"],
-    ["compare", "{rows}", "--by", "model"], ["leaderboard", "{rows}"],
+    ["compare", "{rows}", "--by", "model"], ["leaderboard", "{rows}", "-o", "{rows}.html"],
+    ["feedback", "free_fall", "{rollouts}", "-o", "{rows}.folder"],
 ])  # fmt: skip
 def test_a_command_that_needs_no_extra_loads_none(words: list[str], tmp_path: Path) -> None:
     rollouts, rows = tmp_path / "rollouts.jsonl", tmp_path / "rows.jsonl"

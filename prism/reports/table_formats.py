@@ -215,18 +215,12 @@ def as_csv(table: DataTable) -> str:
 
     An interval is two columns, its low and its high end; what has no value is empty.
     """
-    heads = [head for column in table.columns for head in _csv_heads(table.columns, column)]
+    heads: list[str] = []
+    for place, column in enumerate(table.columns):
+        of = table.columns[place - 1].whole_head  # an interval stands behind its value
+        heads += [f"{of} low", f"{of} high"] if column.kind is Kind.INTERVAL else [column.whole_head]
     rows = (zip(table.columns, row, strict=True) for row in table.rows)
-    return csv_text([heads, *([cell for each in row for cell in _csv_cells(*each)] for row in rows)])
-
-
-def _csv_heads(columns: Sequence[Column], column: Column) -> tuple[str, ...]:
-    """Return the heads of a column in CSV: of an interval those of its ends, behind the value that it belongs to."""
-    if column.kind is not Kind.INTERVAL:
-        return (column.whole_head,)
-    place = next(k for k, one in enumerate(columns) if one is column)
-    head = columns[place - 1].whole_head
-    return f"{head} low", f"{head} high"
+    return csv_text([heads, *([text for each in row for text in _csv_cells(*each)] for row in rows)])
 
 
 def _csv_cells(column: Column, cell: Cell) -> tuple[str, ...]:
@@ -234,11 +228,10 @@ def _csv_cells(column: Column, cell: Cell) -> tuple[str, ...]:
     if column.kind is Kind.INTERVAL:
         ends = (cell.low, cell.high) if isinstance(cell, Estimate) else (None, None)
         return tuple(_csv_number(column, end) for end in ends)
-    if isinstance(cell, Estimate):
-        cell = cell.value
-    if cell is None or isinstance(cell, str):
-        return (in_one_line(cell or ""),)
-    return (str(cell) if column.kind is Kind.COUNT else _csv_number(column, cell),)
+    value = cell.value if isinstance(cell, Estimate) else cell
+    if value is None or isinstance(value, str):
+        return (in_one_line(value or ""),)
+    return (str(value) if column.kind is Kind.COUNT else _csv_number(column, value),)
 
 
 def _csv_number(column: Column, value: float | None) -> str:

@@ -399,7 +399,8 @@ def _notes(frame: pd.DataFrame, measures: Iterable[Measure], cells: Iterable[pd.
         cells: rows of each cell that is no total.
     """
     several = [one for one in measures if one.k]
-    sizes = [n for cell in cells for n in samples(cell)["n"]] if several else []
+    scored = (cell[cell["score"].notna()] for cell in cells)
+    sizes = [n for own in scored for n in own.groupby(["model", "drawn"]).size()] if several else []
     for one in several:
         if short := sum(n < one.k for n in sizes):
             yield (

@@ -106,9 +106,16 @@ class SampleFigures:
 
 def samples(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each pair of model and problem with scored rollouts: how many, how many right, all scores."""
-    scored = frame[frame["score"].notna()]
-    pairs = scored.groupby(["model", "problem", "drawn", "unit", "template"], sort=False)
-    return pairs.agg(n=("score", "size"), right=("final", "sum"), scores=("score", list)).reset_index()
+    import pandas as pd
+
+    keys = ["model", "problem", "unit", "drawn", "template"]
+    gathered: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    for *key, score, final in frame.loc[frame["score"].notna(), [*keys, "score", "final"]].itertuples(index=False):
+        gathered.setdefault(tuple(key), []).append((score, final))
+    lines = [
+        (*key, len(own), sum(final for _, final in own), [score for score, _ in own]) for key, own in gathered.items()
+    ]
+    return pd.DataFrame(lines, columns=[*keys, "n", "right", "scores"], dtype=object)
 
 
 def sample_values(name: str, k: int, pairs: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,8 @@ What a row is made from, problem and text, is attached by `summary`, which reads
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,8 +134,17 @@ def row_number(row: ReportRow, name: str) -> float | None:
     return as_number(kept_value(row, name))
 
 
+@contextmanager
+def texts_of_python() -> Iterator[None]:
+    """Have pandas keep texts as those of Python: Arrow refuses half a surrogate pair, which an id may hold."""
+    import pandas as pd
+
+    with pd.option_context("mode.string_storage", "python"):
+        yield
+
+
 def texts(values: Sequence[object]) -> pd.Series:
-    """Return values as a column of objects: pandas' own type of texts refuses half a surrogate pair."""
+    """Return values as a column of objects."""
     import pandas as pd
 
     return pd.Series(values, dtype=object)

@@ -24,7 +24,7 @@ from prism.errors import PrismError
 from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.gates import Key, compared_item
 from prism.reports.plain_values import UNLISTED, named, plain
-from prism.reports.report_rows import DIGITS
+from prism.reports.report_rows import DIGITS, texts_of_python
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,6 +244,7 @@ def _bounded(score: Any, low: Any, high: Any) -> BoundedScore:
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
+@texts_of_python()
 def compare_scores(
     columns: Sequence[ScoreColumn], *, replicates: int = REPLICATES, top: int = N_DISAGREEMENTS
 ) -> ScoreComparison:

@@ -43,6 +43,7 @@ from prism.reports.report_rows import (
     read_report_rows,
     row_frame,
     texts,
+    texts_of_python,
     with_answers_apart,
 )
 from prism.reports.run_figures import (
@@ -241,6 +242,7 @@ def reason_text(key: str) -> str:
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
+@texts_of_python()
 def build_report(
     results: Path,
     *,

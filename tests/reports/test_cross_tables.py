@@ -154,6 +154,20 @@ def test_figures_that_rows_have_are_found_by_their_usual_names(rows):
         assert (tokens == same, time == seconds, cost) == (True, True, 1000)
 
 
+def test_names_may_hold_half_a_surrogate_pair(tmp_path):
+    half = "\ud800"
+    made = [
+        made_row("p" + half, str(k), 0.5, model="m" + half, effort=half, template=half, variant=variant, pair=half)
+        for k, variant in enumerate(("original", "perturbed", "knowledge"))
+    ]
+    asked = Crossing(("model", "effort", "variant"), measures=("score", "pass@1"))
+    found = build_report(write_rows(tmp_path / "rows.jsonl", made), crossing=asked, replicates=5)
+    assert [one.name for one in found.models] == ["m" + half]
+    assert found.crossed is not None
+    assert {key[:2] for key in found.crossed.rows} == {("m" + half, half)}
+    assert json.dumps(found.to_dict())
+
+
 def test_what_is_no_number_has_no_mean(tmp_path):
     kept = [3, 5.0, True, "7", None, 10**400, [1]]
     rows = read_rows(tmp_path, [made_row(f"p{k}", "", 0.5, size=size, tokens=size) for k, size in enumerate(kept)])

@@ -200,6 +200,30 @@ def test_one_check_starts_nothing_heavy() -> None:
     ) <= {"lark"}
 
 
+FIGURES = ("pandas", "scipy", "statsmodels", "krippendorff")  # of the extra `report`, and of the tests
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [
+    ["check", "v = g t", "v = g t"], ["grade", "free_fall", "$v = g t$"], ["show", "free_fall"], ["list"],
+    ["run", "free_fall", "{rollouts}", "-o", "{rows}", "--workers", "0", "--force"], ["compare", "{rows}", "{rows}"],
+    ["compare", "{rows}", "--by", "model"], ["leaderboard", "{rows}", "-o", "{rows}.html"],
+    ["feedback", "free_fall", "{rollouts}", "-o", "{rows}.folder"],
+])  # fmt: skip
+def test_a_command_that_needs_no_extra_loads_none(words: list[str], tmp_path: Path) -> None:
+    rollouts, rows = tmp_path / "rollouts.jsonl", tmp_path / "rows.jsonl"
+    texts = [{"problem_id": "free_fall", "sample_id": k, "response": "$v = g t$", "model": k} for k in "ab"]
+    rollouts.write_text("".join(f"{json.dumps(each)}\n" for each in texts), "utf-8")
+    begin = [["run", "free_fall", str(rollouts), "-o", str(rows), "--workers", "0"]] if "{rows}" in words else []
+    asked = [[word.format(rollouts=rollouts, rows=rows) for word in each] for each in (*begin, words)]
+    code = (
+        "import sys\nfrom prism.cli import main\n"
+        f"for words in {asked!r}:\n    sys.argv = ['prism', *words]\n"
+        "    try:\n        main()\n    except SystemExit as stop:\n        assert stop.code in (0, None), stop.code"
+    )
+    assert loaded_after(code, FIGURES) == set()
+
+
 @pytest.mark.slow
 def test_one_check_compiles_no_pattern_of_units() -> None:
     """The names of all units stand in each of them several times; together they take a twentieth of a check."""

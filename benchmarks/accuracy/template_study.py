@@ -21,7 +21,7 @@ from prism.generation.instances import generate
 from prism.generation.loading import template_files
 from prism.generation.template import VARIANTS
 from prism.reports.cross_tables import Crossing, cross_data_table, cross_table
-from prism.reports.report_rows import ReportRow
+from prism.reports.report_rows import ReportRow, row_frame
 from prism.reports.table_formats import as_markdown
 from prism.reports.variant_differences import variant_differences, variant_table
 
@@ -76,8 +76,9 @@ def main() -> None:
     given = parser.parse_args()
     names = list(SLICE[0]) if given.slice else [path.stem for path in template_files()]
     rows, counts = graded(names, SLICE[1] if given.slice else SEEDS)
-    means = cross_table(rows, Crossing(("model",), ("variant",)), replicates=REPLICATES)
-    differences = variant_differences(rows, means, replicates=REPLICATES)
+    frame = row_frame(rows)
+    means = cross_table(frame, Crossing(("model",), ("variant",)), replicates=REPLICATES)
+    differences = variant_differences(frame, means, replicates=REPLICATES)
     assert differences is not None
     if given.json:
         found = {"means": means.to_dict()["cells"], "differences": differences.to_dict()["differences"]}

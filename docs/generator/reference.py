@@ -392,8 +392,8 @@ def extras() -> str:
         [Architecture](../explanation/architecture.md#dependencies-and-why-each) says what each package is for.""",
         f"Python {project['requires-python']}. Always installed: {', '.join(map(code, project['dependencies']))}.",
         table(["extra", "brings"], rows),
-        f"From a checkout: `pip install '.[stats]'`; from a wheel, with its whole name:"
-        f" `pip install 'prism_dag-{prism.__version__}-py3-none-any.whl[stats]'`.",
+        f"From a checkout: `pip install '.[report]'`; from a wheel, with its whole name:"
+        f" `pip install 'prism_dag-{prism.__version__}-py3-none-any.whl[report]'`.",
     )
 
 

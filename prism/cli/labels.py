@@ -13,7 +13,7 @@ import typer
 
 import prism
 from prism.cli.options import fail, make_folder, problem_file, refuse_existing, require_folder
-from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
+from prism.cli.output import print_json, print_parts, spinner, write_text
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def write_sample(
     if as_json:
         print_json({**sheet.key.to_dict(), "files": {name: str(path) for name, path in targets.items()}})
     else:
-        print_tables(*label_tables.sample_tables(sheet.key))
+        print_parts(label_tables.sample_parts(sheet.key))
     sheets = ", ".join(str(path) for name, path in targets.items() if name != "key")
     print(f"{sheets}: to be marked; keep {targets['key']}, and show it to no marker", file=sys.stderr)
 
@@ -177,9 +177,9 @@ def agree_in_labels(files: RaterFiles, scheme: LabelScheme | None, asked: Agreem
 
 def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOptions) -> int:
     """Print how far raters agree who give scores, or names that are no scores; return as `agree_in_labels`."""
-    from prism.reports import tables
     from prism.reports.label_agreement import label_table
     from prism.reports.ratings import RULES, agreement_of, rating_table
+    from prism.reports.report_tables import agreement_parts
 
     found = rating_table(files.results, files.judges, cut=cut, **files.options)
     if not any(each.aligned for each in found.alignment if each.rater != RULES):
@@ -196,7 +196,7 @@ def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOption
     if asked.as_json:
         print_json({**agreed.to_dict(), **({} if settled is None else {"settled": settled.to_dict()})})
     else:
-        print_tables(*tables.agreement_tables(agreed, make_console().width))
+        print_parts(agreement_parts(agreed))
     return max((pair.n for pair in agreed.pairs), default=0)
 
 
@@ -214,7 +214,7 @@ def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptio
     if asked.as_json:
         print_json({**agreed.to_dict(), "settled": None if settled is None else settled.to_dict()})
     else:
-        print_tables(*label_tables.label_agreement_tables(agreed, settled))
+        print_parts(label_tables.label_parts(agreed, settled))
     return max((pair.n for pair in agreed.pairs), default=0)
 
 

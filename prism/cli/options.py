@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -42,12 +43,10 @@ _SIGNS_OF_TEXT = ("$", "\\", "=", "\n", "\r")  # names of files hardly have one
 SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 
 
-def require_scipy(command: str) -> None:
-    """Exit with code 3 if scipy is not installed, naming the command that needs it and the extra that brings it."""
-    try:
-        import scipy  # noqa: F401
-    except ImportError:
-        fail(needs_extra(f"{command} needs scipy of", "stats"))
+def require_report(command: str) -> None:
+    """Exit with code 3 if pandas or scipy is not installed, naming the command that needs them and the extra."""
+    if any(find_spec(name) is None for name in ("pandas", "scipy")):
+        fail(needs_extra(f"{command} needs pandas and scipy of", "report"))
 
 
 def fail(message: str) -> NoReturn:

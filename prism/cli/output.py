@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from prism.equivalence.verdict import Verdict
     from prism.physics.context import Context
     from prism.problem.prompts import Prompt
+    from prism.reports.table_formats import Part
     from prism.runs.bulk import Summary
     from prism.runs.machine_speed import MachineSpeed
     from prism.runs.rollouts import Scanned
@@ -239,6 +240,13 @@ def print_tables(*parts: RenderableType) -> None:
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def print_parts(parts: Iterable[Part]) -> None:
+    """Print tables of figures, and the lines between them, laid out for the terminal."""
+    from prism.reports.tables import rich_parts
+
+    print_tables(*rich_parts(parts, make_console().width))
 
 
 def print_speed(measured: MachineSpeed) -> None:

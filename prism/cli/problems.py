@@ -43,6 +43,7 @@ from prism.cli.output import (
     make_console,
     print_converted,
     print_json,
+    print_parts,
     print_tables,
     spinner,
     tell_images,
@@ -113,8 +114,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
     """Count a set of problems; exits with code 3 if one cannot be loaded."""
     from prism.problem.collection import load_problems
     from prism.problem.set_counts import count_problems
-    from prism.reports.comparison_tables import set_parts
-    from prism.reports.tables import rich_parts
+    from prism.reports.tables import set_parts
 
     try:
         with spinner("loading"):
@@ -124,7 +124,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        print_tables(*rich_parts(set_parts(found), make_console().width))
+        print_parts(set_parts(found))
 
 
 @app.command("prompt", rich_help_panel=Door.EVALUATE)

@@ -12,8 +12,17 @@ import typer
 
 import prism
 from prism.cli.application import INCIDENTS, NOTHING_GRADED
-from prism.cli.options import NO_NAMES, AsJson, Force, make_folder, names_option, refuse_existing, require_folder
-from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
+from prism.cli.options import (
+    NO_NAMES,
+    AsJson,
+    Force,
+    make_folder,
+    names_option,
+    refuse_existing,
+    require_folder,
+    require_report,
+)
+from prism.cli.output import print_json, print_parts, spinner, write_text
 from prism.cli.protocols import (
     Keep,
     Mapping,
@@ -67,10 +76,11 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Hold several scores of the same responses side by side: nulls, rank correlations, where they disagree most."""
-    from prism.reports.score_comparison import compare_scores
-
     files = rows or []
     _check_options(files, rules, out, rows_folder, force=force)
+    require_report("prism protocol compare")
+    from prism.reports.score_comparison import compare_scores
+
     n_incident = 0
     with faults_told():
         columns: list[ScoreColumn] = []
@@ -195,6 +205,5 @@ def _print_comparison(found: ScoreComparison, *, as_json: bool) -> None:
         print_json(found.to_dict())
         return
     from prism.reports.score_comparison_tables import score_comparison_tables
-    from prism.reports.tables import rich_parts
 
-    print_tables(*rich_parts(score_comparison_tables(found), make_console().width))
+    print_parts(score_comparison_tables(found))

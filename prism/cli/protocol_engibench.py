@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prism.cli.options import NO_NAMES, AsJson, Force, names_option, parse_field_map
-from prism.cli.output import make_console, print_tables, progress_bar
+from prism.cli.output import print_parts, progress_bar
 from prism.cli.protocols import (
     Keep,
     MaxIncidents,
@@ -29,8 +29,6 @@ from prism.protocols.engibench_units import Units
 from prism.resources import n_processors
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from prism.protocols.engibench_figures import VariantFigure, VariantPairs
     from prism.reports.paired_tests import PairedTest
     from prism.reports.table_formats import DataTable
@@ -85,7 +83,7 @@ def engibench(
     figures, pairs = variant_figures(rows), variant_pairs(rows)
     tests = _tests(pairs, replicates)
     if not as_json and rows:
-        print_tables(*_tables(figures, pairs, tests))
+        print_parts(_tables(figures, pairs, tests))
     extra: dict[str, object] = {
         "figures": [one.to_dict() for one in figures],
         "paired_with_original": [_pair_dict(*each) for each in zip(pairs, tests, strict=True)],
@@ -119,43 +117,33 @@ def _pair_dict(pair: VariantPairs, test: PairedTest) -> dict[str, Any]:
 
 def _tables(
     figures: Sequence[VariantFigure], pairs: Sequence[VariantPairs], tests: Sequence[PairedTest]
-) -> list[RenderableType]:
-    """Lay out the means of the variants, and each beside the original; the model stands there where one is named."""
-    from prism.reports.tables import rich_parts
-
+) -> list[DataTable]:
+    """Return the means of the variants, and each beside the original; the model stands there where one is named."""
     keys = ("model", "group", "variant") if any(one.model for one in figures) else ("group", "variant")
-    parts = [_figure_table(figures, keys), *([_pair_table(pairs, tests, keys)] if pairs else [])]
-    return rich_parts(parts, make_console().width)
+    return [_figure_table(figures, keys), *([_pair_table(pairs, tests, keys)] if pairs else [])]
 
 
 def _figure_table(figures: Sequence[VariantFigure], keys: Sequence[str]) -> DataTable:
     """Return the mean of each variant, with its bounds."""
-    from prism.reports.table_formats import Column, DataTable, Kind
+    from prism.reports.table_formats import DataTable, columns, counts
 
-    columns = [*map(Column, keys), Column("answers", Kind.COUNT), Column("undecided", Kind.COUNT)]
-    columns += [Column(name, Kind.VALUE) for name in ("mean", "low", "high")]
+    heads = columns(*keys, *counts("answers", "undecided"), *((name, "value") for name in ("mean", "low", "high")))
     rows = [
         (*(getattr(one, name) for name in keys), one.n, one.n_undecided,
          _as_float(one.mean), _as_float(one.low), _as_float(one.high))
         for one in figures
     ]  # fmt: skip
     note = "low and high: with every undecided answer at its worst and at its best"
-    return DataTable("variants", "Mean by variant", tuple(columns), tuple(rows), n_keys=len(keys) - 1, notes=(note,))
+    return DataTable("variants", "Mean by variant", heads, tuple(rows), n_keys=len(keys) - 1, notes=(note,))
 
 
 def _pair_table(pairs: Sequence[VariantPairs], tests: Sequence[PairedTest], keys: Sequence[str]) -> DataTable:
     """Return each variant beside the original, with the change, its interval and p."""
     from prism.protocols.rows import mean_of
     from prism.reports.paired_tests import method_text, p_text
-    from prism.reports.table_formats import Column, DataTable, Kind
+    from prism.reports.table_formats import DataTable, columns, counts
 
-    columns = [
-        *map(Column, keys),
-        Column("rows", Kind.COUNT),
-        Column("original", Kind.VALUE),
-        Column("mean", Kind.VALUE),
-    ]
-    columns += [Column("change", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("p", Kind.TEXT)]
+    heads = columns(*keys, *counts("rows"), ("original", "value"), ("mean", "value"), ("change", "values"), "p")
     rows = [
         (*(getattr(one, name) for name in keys), len(one.rows), _as_float(mean_of(list(one.base))),
          _as_float(mean_of(list(one.other))), test.difference, test.difference, p_text(test.p))
@@ -163,7 +151,7 @@ def _pair_table(pairs: Sequence[VariantPairs], tests: Sequence[PairedTest], keys
     ]  # fmt: skip
     method = method_text(tests) or "none, for too few rows"
     note = f"paired by row of the table; intervals of 95 % by a bootstrap over rows; p: {method}"
-    return DataTable("paired", "Beside the original", tuple(columns), tuple(rows), n_keys=len(keys) - 1, notes=(note,))
+    return DataTable("paired", "Beside the original", heads, tuple(rows), n_keys=len(keys) - 1, notes=(note,))
 
 
 def _as_float(value: Fraction | None) -> float | None:

@@ -9,7 +9,7 @@ import typer
 
 from prism.cli.application import INCIDENTS, NOTHING_GRADED
 from prism.cli.options import NO_NAMES, AsJson, Force, ManyProblems, refuse_existing, require_folder
-from prism.cli.output import make_console, print_json, print_tables
+from prism.cli.output import print_json, print_parts
 from prism.cli.protocols import (
     Mapping,
     MaxIncidents,
@@ -86,12 +86,10 @@ def _print(by_rule: Sequence[ErrorFinding], beside: Sequence[LabelTable], out: P
         rows = {} if out else {"findings": [one.to_dict() for one in by_rule]}
         print_json({"responses": len(by_rule), "beside": [one.to_dict() for one in beside], **rows})
         return
-    from prism.reports.tables import rich_parts
-
     parts = [] if out else [_finding_table(by_rule)]
     parts += [_label_table(one) for one in beside]
     if parts:
-        print_tables(*rich_parts(parts, make_console().width))
+        print_parts(parts)
     if out is not None:
         print(f"{out}: {count_of(len(by_rule), 'finding')}")
 
@@ -99,31 +97,31 @@ def _print(by_rule: Sequence[ErrorFinding], beside: Sequence[LabelTable], out: P
 def _finding_table(by_rule: Sequence[ErrorFinding]) -> DataTable:
     """Return what rules say of each response."""
     from prism.protocols.error_labels import OPEN
-    from prism.reports.table_formats import Column, DataTable, Kind
+    from prism.reports.table_formats import DataTable, columns
 
-    columns = [Column(name, Kind.TEXT) for name in ("problem", "sample", "label", "further", "first wrong expression")]
+    heads = columns("problem", "sample", "label", "further", "first wrong expression")
     rows = [
         (one.problem_id, one.sample_id, one.primary or OPEN, ", ".join(one.secondary), next(iter(one.incorrect), ""))
         for one in by_rule
     ]
     note = "open: no rule decides it; DAE, PTAE, MPUE, CAE and much of VRE need a reader"
-    return DataTable("errors", "First error, by rule", tuple(columns), tuple(rows), n_keys=1, notes=(note,))
+    return DataTable("errors", "First error, by rule", heads, tuple(rows), n_keys=1, notes=(note,))
 
 
 def _label_table(table: LabelTable) -> DataTable:
     """Return how often each label of a rater stands beside each of the rules."""
     from prism.protocols.error_labels import NO_ERROR, OPEN
     from prism.protocols.psas_findings import LABELS
-    from prism.reports.table_formats import Column, DataTable, Kind
+    from prism.reports.table_formats import DataTable, columns, counts
 
     order = (*LABELS, NO_ERROR, OPEN)
     own = [each for each in order if any(two == each for _, two in table.counts)]
     theirs = [each for each in order if any(one == each for one, _ in table.counts)]
-    columns = [Column(table.judge), *(Column(f"rules: {each}", Kind.COUNT) for each in own)]
+    heads = columns(table.judge, *counts(*(f"rules: {each}" for each in own)))
     rows: list[tuple[Cell, ...]] = [(one, *(table.counts.get((one, two), 0) for two in own)) for one in theirs]
     note = (
         f"{count_of(table.n, 'response')}; both say something of {table.n_decided}, the same of {table.n_same}; "
         f"only in the file {table.n_only_file}, only in the rollouts {table.n_only_rules}"
     )
     title = f"Labels of {table.judge}, beside the rules"
-    return DataTable(f"labels {table.judge}", title, tuple(columns), tuple(rows), notes=(note,))
+    return DataTable(f"labels {table.judge}", title, heads, tuple(rows), notes=(note,))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from prism.cli.options import make_folder, refuse_existing, require_folder
-from prism.cli.output import make_console, print_tables, write_text
+from prism.cli.output import print_parts, write_text
 from prism.errors import PrismError
 from prism.reports.formats import ENDINGS, Format
 
 if TYPE_CHECKING:
-    from prism.reports.report_tables import Part
     from prism.reports.summary import Report
+    from prism.reports.table_formats import Part
 
 _PAGES = (".html", ".htm")
 
@@ -106,7 +106,6 @@ def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
     """Print or write the tables that were named; without names all of them, and the lines between them."""
     from prism.reports.report_tables import chosen_tables
     from prism.reports.table_formats import DataTable, in_percent, written, written_parts
-    from prism.reports.tables import rich_parts
 
     parts = [in_percent(part) if target.percent and isinstance(part, DataTable) else part for part in parts]
     try:
@@ -121,7 +120,7 @@ def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
         raise typer.BadParameter(f"CSV holds one table: name it with --table, or a folder with -o; there are {ids}")
     shown: Sequence[Part] = chosen if target.names else parts
     if target.form is Format.TEXT:
-        print_tables(*rich_parts(shown, make_console().width))
+        print_parts(shown)
         return
     text = written(chosen[0], target.form) if len(chosen) == 1 else written_parts(shown, target.form)
     if target.path is None:

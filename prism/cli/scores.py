@@ -28,7 +28,7 @@ from prism.cli.options import (
     parse_interval,
     problem_file,
     read_results,
-    require_scipy,
+    require_report,
     step_summary_path,
 )
 from prism.cli.output import (
@@ -260,6 +260,7 @@ def agree(
 
     cuts = labelling.parse_cuts(cut)
     scheme = labelling.parse_labels(labels, order, cuts)
+    require_report("prism agree")
     files = labelling.RaterFiles(results, judges or (), parse_field_map(mapping), score, parse_interval(scale))
     if sample is not None:
         drawing = labelling.SampleOptions(
@@ -286,7 +287,6 @@ def _agree(files: RaterFiles, scheme: LabelScheme | None, cuts: tuple[float, ...
             return labelling.agree_in_labels(files, scheme, asked)
         if len(cuts) > 1 or asked.distance:
             raise typer.BadParameter("--distance, and several scores behind --cut, are of labels: --order LOW,...,HIGH")
-        require_scipy("prism agree")
         return labelling.agree_in_scores(files, cuts[0] if cuts else None, asked)
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
@@ -319,17 +319,16 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
-    from prism.reports.cross_tables import Crossing
-    from prism.reports.summary import build_report
-
     target = table_target(out, form, table, percent=percent, force=force, as_json=as_json)
     if diagnose and not problems:
         raise typer.BadParameter("--diagnose needs --problems")
     if not by and (across or measure or totals or intervals is not None):
         raise typer.BadParameter("--across, --measure, --totals and --intervals are of the table that --by asks for")
-    if judge:
-        require_scipy("prism report --judge")
     target.check_path()
+    require_report("prism report")
+    from prism.reports.cross_tables import Crossing
+    from prism.reports.summary import build_report
+
     if problems:
         problem_file(problems)
     crossing = Crossing(tuple(by), tuple(across), tuple(measure), totals, intervals) if by else None
@@ -412,7 +411,9 @@ def leaderboard(
 
 def _accept_results(new: Path, base: Path, max_incidents: int, *, as_json: bool) -> None:
     """Replace the base file with the new results (`--accept`), unless more incidents occurred than allowed."""
-    from prism.reports.gates import decimal, rounded
+    from prism.reports.gates import decimal
+    from prism.reports.paired_tests import DIGITS
+    from prism.reports.plain_values import plain
     from prism.runs.score_files import accept_as_base
 
     try:
@@ -427,6 +428,6 @@ def _accept_results(new: Path, base: Path, max_incidents: int, *, as_json: bool)
     except prism.PrismError as error:
         fail(str(error))
     if as_json:
-        print_json({"baseline": str(base), "items": len(results.items), "mean": rounded(results.mean)})
+        print_json({"baseline": str(base), "items": len(results.items), "mean": plain(results.mean, DIGITS)})
     else:
         print(f"{base}: {count_of(len(results.items), 'item')}, mean score {decimal(results.mean)}")

@@ -10,6 +10,10 @@ Inside this module NaN marks a set on which a coefficient is undefined; an `Esti
 Weighted forms measure distance between the ratings themselves, not between their places in the list of those that
 occur: on equally spaced ratings the two are the same, and otherwise only the first does not change with the sample.
 
+Refused: the coefficients of scipy, statsmodels and krippendorff, which know no weights. They take one table at a time:
+1,000 bootstrap samples of 10,000 items in 45 values take them five minutes, and the 17 functions below a tenth of a
+second. They are oracles of the tests.
+
 Sources: Kendall, Biometrika 33 (1945); Cohen, Educ. Psychol. Meas. 20 (1960), Psychol. Bull. 70 (1968); Fleiss,
 Psychol. Bull. 76 (1971); Krippendorff, Content Analysis (2004), chapter 11; Gwet, Br. J. Math. Stat. Psychol. 61
 (2008), and Handbook of Inter-Rater Reliability (2014); Byrt, Bishop, Carlin, J. Clin. Epidemiol. 46 (1993).
@@ -18,10 +22,9 @@ Psychol. Bull. 76 (1971); Krippendorff, Content Analysis (2004), chapter 11; Gwe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +77,6 @@ class Estimate:
     high: float | None
     n: int
     reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain values for JSON."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason or None}
 
 
 # Two raters. ----------------------------------------------------------------------------------------------------
@@ -421,7 +420,7 @@ FOR_TWO: Mapping[str, Coefficient] = {
 """Coefficients of two raters."""
 
 _CORRELATIONS = ("kendall_tau_b", "spearman", "pearson")
-_BY_CHANCE_ALONE = ("percent_agreement", "mae", "bias", "share")  # defined wherever there is one item
+_BY_CHANCE_ALONE = ("percent_agreement", "mae", "bias")  # defined wherever there is one item, as shares are
 
 
 def estimate_coefficients(
@@ -462,39 +461,41 @@ def estimate_coefficients(
     if not n:
         return {name: Estimate(None, None, None, 0, "no_items") for name in table}
     found = patterns(ratings[is_rated], categories, None if weights is None else weights[is_rated])
-    drawn = _bootstrap_values(found, clusters[is_rated], table, replicates)
-    return {
-        name: _coefficient_estimate(name, found, n, coefficient, drawn[name] if drawn else None)
-        for name, coefficient in table.items()
-    }
+    return _estimates(found, n, clusters[is_rated], table, replicates)
 
 
-def _coefficient_estimate(
-    name: str, found: Patterns, n: int, coefficient: Coefficient, drawn: Floats | None
-) -> Estimate:
-    """Compute a coefficient's value on `n` items, with its interval.
+def _estimates(
+    found: Patterns, n: int, clusters: Ints, table: Mapping[str, Coefficient], replicates: int
+) -> dict[str, Estimate]:
+    """Compute coefficients on `n` items, with their intervals."""
+    drawn = _bootstrap_values(found, clusters, table, replicates)
+    estimates = {}
+    for name, coefficient in table.items():
+        reason = _undefined_reason(name, found, n)
+        value = math.nan if reason else float(coefficient(Sets(found, found.weights))[0])
+        if math.isnan(value):
+            estimates[name] = Estimate(None, None, None, n, reason or "one_category")
+        else:
+            estimates[name] = _with_interval(value, n, None if drawn is None else drawn[name])
+    return estimates
 
-    Args:
-        drawn: values in bootstrap samples, empty for no interval; None if all items are of one problem.
-    """
-    reason = _undefined_reason(name, found, n)
-    value = math.nan if reason else float(coefficient(Sets(found, found.weights))[0])
-    if math.isnan(value):
-        return Estimate(None, None, None, n, reason or "one_category")
+
+def _with_interval(value: float, n: int, drawn: Floats | None) -> Estimate:
+    """Return a value with the interval of its bootstrap samples: empty for none, None for items of one problem."""
     if drawn is None:
         return Estimate(value, None, None, n, "one_problem")
-    if not len(drawn):
-        return Estimate(value, None, None, n)
     defined = drawn[~np.isnan(drawn)]
     if 2 * len(defined) < len(drawn):
         return Estimate(value, None, None, n, "undefined_in_samples")
+    if not len(drawn):
+        return Estimate(value, None, None, n)
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value, float(low), float(high), n)
 
 
 def _undefined_reason(name: str, found: Patterns, n: int) -> str:
     """Return why the coefficient `name` is undefined for `n` items, a key of `REASONS`; empty if it can be computed."""
-    if name in _BY_CHANCE_ALONE:
+    if name in _BY_CHANCE_ALONE or name.startswith("share "):
         return ""
     if n < 2:
         return "too_few_items"
@@ -565,29 +566,34 @@ def estimate_shares(
         """Return the function that gives the share of category `k` in each set."""
         return lambda sets: quotient(sets.margins[0][:, k], sets.n)
 
-    shares = {str(k): share_of(k) for k in range(len(found.values))}
-    drawn = _bootstrap_values(found, clusters[rated], shares, replicates)
-    return tuple(
-        _coefficient_estimate("share", found, n, share, drawn[name] if drawn else None)
-        for name, share in shares.items()
-    )
+    shares = {f"share {k}": share_of(k) for k in range(len(found.values))}
+    return tuple(_estimates(found, n, clusters[rated], shares, replicates).values())
 
 
-def mean_estimate(values: Floats, clusters: Ints, *, replicates: int = REPLICATES) -> Estimate:
+def numbered(names: Iterable[object]) -> Ints:
+    """Number names from 0 in the order in which they come first: int64[n_name]."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def mean_estimate(
+    values: Sequence[float] | Floats, clusters: Sequence[str] | Ints, *, replicates: int = REPLICATES
+) -> Estimate:
     """Estimate a mean with its bootstrap interval, problems drawn with all their items; undefined without items.
 
     Args:
-        values: float64[n_item], none of them NaN.
-        clusters: int64[n_item], the problem of each item.
+        values: of each item, none of them NaN.
+        clusters: the problem of each item; the draws follow their order.
     """
     if not len(values):
         return Estimate(None, None, None, 0, "no_items")
-    _, clusters = np.unique(clusters, return_inverse=True)
-    n_cluster = int(clusters.max()) + 1
+    values = np.asarray(values, dtype=np.float64)
+    _, places = np.unique(np.asarray(clusters), return_inverse=True)
+    n_cluster = int(places.max()) + 1
     mean = float(values.mean())
-    if n_cluster < 2 or not replicates:
-        return Estimate(mean, None, None, len(values), "one_problem" if n_cluster < 2 else "")
-    sums, sizes = np.bincount(clusters, values), np.bincount(clusters)
+    if n_cluster < 2:
+        return _with_interval(mean, len(values), None)
+    sums, sizes = np.bincount(places, values), np.bincount(places)
     drawn = np.empty(replicates)
     block = max(1, _BLOCK // n_cluster)
     for start in range(0, replicates, block):
@@ -595,5 +601,4 @@ def mean_estimate(values: Floats, clusters: Ints, *, replicates: int = REPLICATE
         draws = uniform(SEED, size * n_cluster, start * n_cluster).reshape(size, n_cluster)
         picked = (draws * n_cluster).astype(np.int64)
         drawn[start : start + size] = sums[picked].sum(axis=1) / sizes[picked].sum(axis=1)
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(mean, float(low), float(high), len(values))
+    return _with_interval(mean, len(values), drawn)

@@ -18,6 +18,7 @@ from prism.authoring.lint_findings import CODES, LintFinding
 from prism.errors import count_of
 from prism.reports.agreement import LEVEL, REASONS
 from prism.reports.gates import (
+    PER_ITEM,
     Comparison,
     GateOutcome,
     ItemPair,
@@ -37,13 +38,6 @@ MAX_ANNOTATIONS = 10  # that GitHub shows of one kind and step
 _SHOWN_ITEMS = 200  # rows of a summary; nobody reads more
 _CELL = 200  # characters of a cell, and of a title
 _MESSAGE = 2000  # characters of an annotation
-_PER_ITEM = (
-    "any-drop",
-    "any-lost-node",
-    "any-missing",
-    "item",
-    "min-item",
-)  # gates that say of each item whether it fired them
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CUT = "\n\n… the rest is left out: a job summary holds 1 MiB.\n"
 _LEVELS = {"fault": "error", "warning": "warning", "note": "note"}
@@ -84,7 +78,7 @@ def _gates_fired_by_item(gates: Iterable[GateOutcome]) -> dict[Key, list[str]]:
     """Map each item key to the texts of the gates that the item fired, without gates of means such as `mean<-0.01`."""
     fired: dict[Key, list[str]] = {}
     for one in gates:
-        if one.gate.measure in _PER_ITEM:
+        if one.gate.measure in PER_ITEM:
             for key in one.keys:
                 fired.setdefault(key, []).append(one.gate.text)
     return fired
@@ -185,7 +179,7 @@ def workflow_commands(result: Comparison, gates: Sequence[GateOutcome]) -> list[
     fired = _gates_fired_by_item(one for one in gates if one.has_fired)
     named = [pair for pair in worst_first(result.pairs) if pair.key in fired]
     items = [_annotation(result, pair, fired[pair.key]) for pair in named]
-    means = [one for one in gates if one.has_fired and one.gate.measure not in _PER_ITEM]
+    means = [one for one in gates if one.has_fired and one.gate.measure not in PER_ITEM]
     means_fired = [_error_command(result.base.file, 1, one.gate.text, describe_outcome(one)) for one in means]
     every = [*means_fired, *items]
     if len(every) <= MAX_ANNOTATIONS:

@@ -1,26 +1,19 @@
-"""Comparisons of runs and models, leaderboards and counts of a problem set as tables and lines.
-
-Nothing is decided here. The tables are plain data (`table_formats`), so that a terminal, CSV, Markdown and LaTeX show
-the same ones.
-"""
+"""Comparisons of runs and models, and leaderboards, as tables and lines; nothing is decided here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from prism.errors import count_of
-from prism.problem.set_counts import LEVELS, UNRATED, SetCounts
 from prism.reports.agreement import LEVEL
 from prism.reports.ci_formats import overview
 from prism.reports.gates import Comparison, GateOutcome, ItemPair, describe_outcome, describe_pair, worst_first
 from prism.reports.group_comparison import MEASURES, GroupComparison, family_text
 from prism.reports.paired_tests import PairedTest, method_text
 from prism.reports.rankings import Board, Entry, Leaderboard, grader_text
-from prism.reports.report_tables import Part
-from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns, with_intervals
+from prism.reports.table_formats import Cell, DataTable, Part, columns, counts, with_intervals
 
-_CHANGE = (Column("change", Kind.VALUE, is_share=True, is_signed=True),
-           Column("interval", Kind.INTERVAL, is_share=True, is_signed=True), Column("p", Kind.P_VALUE))  # fmt: skip
+_TESTED = (("change", "changes"), ("p", "p"))
 
 
 # Of two runs. ---------------------------------------------------------------------------------------------------
@@ -28,15 +21,12 @@ _CHANGE = (Column("change", Kind.VALUE, is_share=True, is_signed=True),
 
 def comparison_parts(found: Comparison, outcomes: Iterable[GateOutcome]) -> list[Part]:
     """Return the tables and lines of a comparison of two files: items that changed, mean changes, gates."""
-    names = ("problem", "sample", "what became of it")
-    columns = (
-        *map(Column, names), Column("base", Kind.VALUE, is_share=True), Column("new", Kind.VALUE, is_share=True),
-        _CHANGE[0],
-    )  # fmt: skip
+    figures = (("base", "share"), ("new", "share"), ("change", "change"))
+    heads = columns("problem", "sample", "what became of it", *figures)
     rows = tuple(_pair_row(pair) for pair in worst_first(found.pairs) if pair.has_changed)
     fired = [f"{'FIRED' if one.has_fired else 'held'} {one.gate.text}: {describe_outcome(one)}" for one in outcomes]
     return [
-        DataTable("changed", "Items that changed", columns, rows),
+        DataTable("changed", "Items that changed", heads, rows),
         _tests_table("change", "Mean changes", "of", {MEASURES[name]: one for name, one in found.tests.items()}),
         *overview(found),
         *fired,
@@ -52,7 +42,7 @@ def _pair_row(pair: ItemPair) -> tuple[Cell, ...]:
 def _tests_table(name: str, title: str, head: str, tests: Mapping[str, PairedTest]) -> DataTable:
     """Return a table of tested changes, a row for each."""
     rows = tuple((of, *with_intervals(one.difference), one.p, one.n_problem) for of, one in tests.items())
-    return DataTable(name, title, (Column(head), *_CHANGE, Column("problems", Kind.COUNT)), rows)
+    return DataTable(name, title, columns(head, *_TESTED, *counts("problems")), rows)
 
 
 # Of models. -----------------------------------------------------------------------------------------------------
@@ -61,13 +51,12 @@ def _tests_table(name: str, title: str, head: str, tests: Mapping[str, PairedTes
 def group_parts(found: GroupComparison) -> list[Part]:
     """Return the tables and lines of a comparison of groups: their means, and each pair of them."""
     by = ", ".join(found.fields)
-    counts = [Column(head, Kind.COUNT) for head in ("rollouts", "unscored", "problems")]
-    columns = (Column(by), *counts, *share_columns("score"), *share_columns("final"))
     rows = tuple(
         (one.name, one.n, one.n_unscored, one.n_problem, *with_intervals(*(one.means[name] for name in MEASURES)))
         for one in found.groups
     )
-    parts: list[Part] = [DataTable("groups", f"By {by}", columns, rows)]
+    heads = columns(by, *counts("rollouts", "unscored", "problems"), ("score", "shares"), ("final", "shares"))
+    parts: list[Part] = [DataTable("groups", f"By {by}", heads, rows)]
     parts += [_change_table(found, name, title) for name, title in MEASURES.items()]
     method = method_text([test for pair in found.pairs for test in pair.tests.values()])
     how = f" ({method})" if method else ""
@@ -76,14 +65,14 @@ def group_parts(found: GroupComparison) -> list[Part]:
 
 def _change_table(found: GroupComparison, name: str, title: str) -> DataTable:
     """Return the table of the changes of one measure between the pairs of groups."""
-    holm = (Column("p (Holm)", Kind.P_VALUE),) if len(found.pairs) > 1 else ()
+    has_holm = len(found.pairs) > 1
     tested = [(pair, pair.tests[name]) for pair in found.pairs]
     rows = tuple(
-        (pair.base, pair.new, *with_intervals(test.difference), test.p, *((test.holm,) if holm else ()), test.n_problem)
+        (pair.base, pair.new, *with_intervals(test.difference), test.p, *([test.holm] * has_holm), test.n_problem)
         for pair, test in tested
     )
-    columns = (Column("from"), Column("to"), *_CHANGE, *holm, Column("problems", Kind.COUNT))
-    return DataTable(f"change-of-{name}", f"Change of {title}", columns, rows)
+    heads = columns("from", "to", *_TESTED, *([("p (Holm)", "p")] * has_holm), *counts("problems"))
+    return DataTable(f"change-of-{name}", f"Change of {title}", heads, rows)
 
 
 def leaderboard_parts(found: Leaderboard) -> list[Part]:
@@ -102,58 +91,18 @@ def _board_table(board: Board, name: str, title: str) -> DataTable:
     """Return the table of a board, with columns for runs and for rollouts without a score where some are to be told."""
     has_runs = len({one.run for one in board.entries}) > 1
     has_unscored = any(one.group.n_unscored for one in board.entries)
-    columns = (
-        Column("rank", Kind.COUNT), Column("model"), *((Column("run"),) if has_runs else ()),
-        Column("rollouts", Kind.COUNT), *((Column("unscored", Kind.COUNT),) if has_unscored else ()),
-        *share_columns("score"), Column("to first", Kind.VALUE, is_share=True, is_signed=True),
-        Column("p (Holm)", Kind.P_VALUE), *share_columns("strict", interval=False),
-        *share_columns("final", interval=False),
+    heads = columns(
+        ("rank", "count"), "model", *(["run"] * has_runs), ("rollouts", "count"),
+        *([("unscored", "count")] * has_unscored), ("score", "shares"), ("to first", "change"), ("p (Holm)", "p"),
+        ("strict", "share"), ("final", "share"),
     )  # fmt: skip
 
     def cells(one: Entry) -> tuple[Cell, ...]:
         """Return the cells of an entry; the first one has no difference from itself."""
         beside: tuple[Cell, Cell] = ("", "") if one.to_first is None else (one.to_first.difference, one.to_first.holm)
         return (
-            one.rank, one.model, *((one.run,) if has_runs else ()), one.group.n,
-            *((one.group.n_unscored,) if has_unscored else ()), *with_intervals(one.mean), *beside, one.strict,
-            one.group.means["final"],
+            one.rank, one.model, *([one.run] * has_runs), one.group.n, *([one.group.n_unscored] * has_unscored),
+            *with_intervals(one.mean), *beside, one.strict, one.group.means["final"],
         )  # fmt: skip
 
-    return DataTable(name, title, columns, tuple(map(cells, board.entries)))
-
-
-# Of a problem set. ----------------------------------------------------------------------------------------------
-
-
-def set_parts(found: SetCounts) -> list[Part]:
-    """Return the tables and lines that count a set of problems: its measures, domains by difficulty, subtopics."""
-    heads = ("total", "mean", "lowest", "median", "highest")
-    spreads = tuple(
-        (name, *map(_number, (one.total, one.mean, one.low, one.middle, one.high)))
-        for name, one in found.spreads.items()
-    )
-    levels = [level for level in (*LEVELS, UNRATED) if any(row[level] for row in found.domains.values())]
-    by_domain: list[tuple[Cell, ...]] = [
-        (name, *(row[level] for level in levels), sum(row.values())) for name, row in found.domains.items()
-    ]
-    if len(found.domains) > 1:
-        by_domain.append(("all", *(sum(row[level] for row in found.domains.values()) for level in levels), found.n))
-    parts: list[Part] = [
-        DataTable("measures", count_of(found.n, "problem"), _columns(("of a problem",), heads), spreads),
-        DataTable("domains", "By domain and difficulty", _columns(("domain",), (*levels, "all")), tuple(by_domain)),
-    ]
-    if found.subtopics:
-        topics = tuple((domain, topic, n) for (domain, topic), n in found.subtopics.items())
-        parts.append(DataTable("subtopics", "By subtopic", _columns(("domain", "subtopic"), ("problems",)), topics))
-    forms = ", ".join(f"{n} {form or 'of no stated form'}" for form, n in found.forms.items())
-    return [*parts, f"Final answers: {forms}."]
-
-
-def _columns(words: Sequence[str], numbers: Sequence[str]) -> tuple[Column, ...]:
-    """Return columns of words, and behind them columns of numbers that are written as they are."""
-    return (*map(Column, words), *(Column(head, Kind.COUNT) for head in numbers))
-
-
-def _number(value: float) -> str:
-    """Write a whole number without decimals, and any other with two."""
-    return str(value) if isinstance(value, int) else f"{value:.2f}"
+    return DataTable(name, title, heads, tuple(map(cells, board.entries)))

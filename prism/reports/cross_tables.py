@@ -17,30 +17,28 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from prism.errors import PrismError
 from prism.generation.template import VARIANTS
 from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import Estimate
-from prism.reports.passes import MAX_K, OF_SAMPLES, sample_values, samples
-from prism.reports.report_rows import NOT_SAID, UNRATED, ReportRow, estimate_to_dict, problem_mean, templates_by_problem
-from prism.reports.table_formats import Cell, Column, DataTable, Kind, with_intervals
-from prism.runs.records import ABSENT, at_path
+from prism.reports.plain_values import plain
+from prism.reports.report_rows import DIGITS, NOT_SAID, UNRATED, ReportRow, as_number, column_mean, kept_value
+from prism.reports.run_figures import LENGTH_FIELDS, MAX_K, OF_SAMPLES, sample_values, samples, usual_field
+from prism.reports.table_formats import Cell, Column, DataTable, columns, counts, with_intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_MEASURES = ("score", "final")
-LENGTH_FIELDS = (
-    "tokens", "completion_tokens", "output_tokens", "n_tokens", "usage.completion_tokens", "usage.output_tokens",
-    "response.body.usage.completion_tokens",
-)  # fmt: skip
-"""Kept fields that hold the length of a solution in tokens, by their usual names."""
-
 TIME_FIELDS = ("time", "seconds", "latency", "duration", "elapsed", "response_time", "time_s", "latency_s")
 """Kept fields that hold the time that a solution took, by their usual names."""
 
 _MAX_CELLS = 20_000  # of a table: more cells than this nobody reads, and all of them are in memory
 _ALL = "all"
-_LARGEST = 1e300  # of a kept number: sums of larger ones would overflow
 _SCALES = (("easy", "medium", "hard"), ("none", "minimal", "low", "medium", "high", "xhigh", "max"), VARIANTS)
 """Names with an order of their own, such as levels of difficulty and of effort, and variants of generated problems."""
 
@@ -78,7 +76,7 @@ class Measure:
     Attributes:
         name: as it was asked for.
         head: of its column.
-        values: from the scored rows of a cell, pairs of problem id and value.
+        value_of: the value of a row; None for figures of several rollouts.
         is_share: lies in [0, 1].
         digits: decimals that people are shown.
         k: rollouts that a pair of model and problem needs, for figures of several rollouts; else 0.
@@ -87,11 +85,16 @@ class Measure:
 
     name: str
     head: str
-    values: Callable[[Sequence[ReportRow]], list[tuple[str, float]]]
+    value_of: Callable[[ReportRow], object] | None
     is_share: bool = True
     digits: int = 3
     k: int = 0
     is_of_steps: bool = False
+
+    @property
+    def column(self) -> str:
+        """Name of the column with its values in what `measured` returns."""
+        return "value" if self.k else f"measure {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,7 @@ class CrossTable:
                 {
                     "values": dict(zip(fields, (*cell.by, *cell.across), strict=True)), "problems": cell.n_problem,
                     "rollouts": cell.n, "unscored": cell.n_unscored,
-                    **{one.name: estimate_to_dict(estimate)
-                       for one, estimate in zip(self.measures, cell.estimates, strict=True)},
+                    **plain(dict(zip((one.name for one in self.measures), cell.estimates, strict=True)), DIGITS),
                 }
                 for cell in found
             ],
@@ -163,30 +165,23 @@ _OF_ROW: Mapping[str, Callable[[ReportRow], object]] = {
     "status": lambda row: row.grade.status,
     "alternative": lambda row: row.grade.alternative or None,
 }
-_OF_TEMPLATE = ("id", "variant", "pair", "seed", "case")
-_OF_PROBLEM: Mapping[str, Callable[[ReportRow], object]] = {
-    "domain": lambda row: row.problem and row.problem.domain,
-    "difficulty": lambda row: row.problem and (row.problem.difficulty.level or UNRATED),
-    "kind": lambda row: row.problem and row.problem.kind,
-    "origin": lambda row: row.problem and row.problem.origin,
-    "C1": lambda row: row.problem and row.problem.difficulty.concepts,
-    "C2": lambda row: row.problem and row.problem.difficulty.computation,
-    "C3": lambda row: row.problem and row.problem.difficulty.structure,
-    **{
-        "template" if name == "id" else name: lambda row, name=name: (  # type: ignore[misc]
-            row.problem and row.problem.template and getattr(row.problem.template, name)
-        )
-        for name in _OF_TEMPLATE
-    },
-}
+_OF_PROBLEM: Mapping[str, Callable[[Any], object]] = {
+    "domain": lambda problem: problem.domain, "difficulty": lambda problem: problem.difficulty.level or UNRATED,
+    "kind": lambda problem: problem.kind, "origin": lambda problem: problem.origin,
+    "C1": lambda problem: problem.difficulty.concepts, "C2": lambda problem: problem.difficulty.computation,
+    "C3": lambda problem: problem.difficulty.structure, "template": lambda problem: problem.template.id,
+    "variant": lambda problem: problem.template.variant, "pair": lambda problem: problem.template.pair,
+    "seed": lambda problem: problem.template.seed, "case": lambda problem: problem.template.case,
+}  # fmt: skip
+_NEED_TEMPLATE = frozenset(("template", "variant", "pair", "seed", "case"))
 
 
-def kept_value(row: ReportRow, name: str) -> object:
-    """Return a kept field of a row: under that name, else by its path with dots; None where the row has none."""
-    if name in row.kept:
-        return row.kept[name]
-    value = at_path(row.kept, tuple(name.split(".")))
-    return None if value is ABSENT else value
+def _problem_value(row: ReportRow, name: str) -> object:
+    """Return a value of the problem of a row, a key of `_OF_PROBLEM`; None where nothing has it."""
+    problem = row.problem
+    if problem is None or (name in _NEED_TEMPLATE and problem.template is None):
+        return None
+    return _OF_PROBLEM[name](problem)
 
 
 def kept_names(rows: Iterable[ReportRow]) -> list[str]:
@@ -212,7 +207,7 @@ def field_reader(name: str, rows: Sequence[ReportRow]) -> Callable[[ReportRow], 
             raise PrismError(
                 f"{name}: no row has a field of this name, and none its problem; name them with --problems"
             )
-        return lambda row: _field_text(_OF_PROBLEM[name](row))
+        return lambda row: _field_text(_problem_value(row, name))
     known = list(dict.fromkeys((*kept_names(rows), *_OF_ROW, *_OF_PROBLEM)))
     hint = did_you_mean(name, known)
     raise PrismError(
@@ -243,55 +238,25 @@ def _sorted_values(values: Iterable[str]) -> list[str]:
 # Figures. -------------------------------------------------------------------------------------------------------
 
 _OF_GRADE: Mapping[str, Measure] = {
-    name: Measure(
-        name,
-        head,
-        lambda rows, value_of=value_of: _values(rows, value_of),  # type: ignore[misc]
-        is_share,
-        digits,
-        is_of_steps=name in ("score", "score_strict", "share_by_closure"),
-    )
-    for name, head, value_of, is_share, digits in (
-        ("score", "step-level", lambda row: row.grade.score if row.is_in_scores else None, True, 3),
-        ("final", "final", lambda row: float(row.grade.final_correct), True, 3),
-        (
-            "score_strict",
-            "without late stages",
-            lambda row: row.grade.score_strict if row.is_in_scores else None,
-            True,
-            3,
-        ),
-        (
-            "share_by_closure",
-            "by prerequisites",
-            lambda row: row.grade.share_by_closure if row.is_in_scores else None,
-            True,
-            3,
-        ),
-        ("cost", "operations", lambda row: row.grade.cost, False, 0),
-        ("formulas", "formulas", lambda row: len(row.grade.formulas) if row.has_formulas else None, False, 1),
-        ("unread", "unread", lambda row: row.grade.unread, False, 2),
-        ("undecided", "undecided", lambda row: row.grade.undecided, False, 2),
-        ("characters", "characters", lambda row: None if row.text is None else len(row.text), False, 0),
+    name: Measure(name, head, value_of, is_share, digits, is_of_steps=is_of_steps)
+    for name, head, value_of, is_share, digits, is_of_steps in (
+        ("score", "step-level", lambda row: _of_steps(row, row.grade.score), True, 3, True),
+        ("final", "final", lambda row: float(row.grade.final_correct), True, 3, False),
+        ("score_strict", "without late stages", lambda row: _of_steps(row, row.grade.score_strict), True, 3, True),
+        ("share_by_closure", "by prerequisites", lambda row: _of_steps(row, row.grade.share_by_closure), True, 3, True),
+        ("cost", "operations", lambda row: row.grade.cost, False, 0, False),
+        ("formulas", "formulas", lambda row: len(row.grade.formulas) if row.has_formulas else None, False, 1, False),
+        ("unread", "unread", lambda row: row.grade.unread, False, 2, False),
+        ("undecided", "undecided", lambda row: row.grade.undecided, False, 2, False),
+        ("characters", "characters", lambda row: None if row.text is None else len(row.text), False, 0, False),
     )
 }
 _USUAL = {"tokens": (LENGTH_FIELDS, 0), "time": (TIME_FIELDS, 2)}
 
 
-def _values(rows: Iterable[ReportRow], value_of: Callable[[ReportRow], object]) -> list[tuple[str, float]]:
-    """Return problem id and value of each row whose value is a number."""
-    known = ((row.grade.problem_id, value_of(row)) for row in rows)
-    return [(name, float(value)) for name, value in known if is_number(value)]  # type: ignore[arg-type]
-
-
-def is_number(value: object) -> bool:
-    """Return True for a number that a float holds; not for a bool, NaN and infinities."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
-
-
-def usual_field(names: Iterable[str], rows: Sequence[ReportRow]) -> str:
-    """Return the first of the names that is a kept field with a number in any row; empty if none is."""
-    return next((name for name in names if any(is_number(kept_value(row, name)) for row in rows)), "")
+def _of_steps(row: ReportRow, value: float | None) -> float | None:
+    """Return a value of a row that is in mean scores; None of another one."""
+    return value if row.is_in_scores else None
 
 
 def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
@@ -303,24 +268,20 @@ def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
     if name in _OF_GRADE:
         return _OF_GRADE[name]
     if several := _SAMPLE_NAME.fullmatch(name):
-        kind, k = several[1], int(several[2])
-        if not 1 <= k <= MAX_K:
+        if not 1 <= int(several[2]) <= MAX_K:
             raise PrismError(f"{name}: k goes from 1 to {MAX_K}")
-        return Measure(name, name, lambda rows: sample_values(kind, k, rows), k=k, is_of_steps=kind == "best@")
+        return Measure(name, name, None, k=int(several[2]), is_of_steps=several[1] == "best@")
     policy = name.removeprefix("policies.")
     if any(policy in row.grade.policies for row in rows):
-        is_of_steps = policy != "final"
+        of_steps = policy != "final"
         return Measure(
             name, policy,
-            lambda rows: _values(
-                (row for row in rows if row.is_in_scores or not is_of_steps), lambda row: row.grade.policies.get(policy)
-            ),
-            is_of_steps=is_of_steps,
+            lambda row: row.grade.policies.get(policy) if row.is_in_scores or not of_steps else None,
+            is_of_steps=of_steps,
         )  # fmt: skip
     usual, digits = _USUAL.get(name, ((), 2))
-    field = usual_field((name.removeprefix("meta."), *usual), rows)
-    if field:
-        return Measure(name, name, lambda rows: _values(rows, lambda row: kept_value(row, field)), False, digits)
+    if field := usual_field((name.removeprefix("meta."), *usual), rows):
+        return Measure(name, name, lambda row: kept_value(row, field), False, digits)
     policies = sorted({policy for row in rows for policy in row.grade.policies} - {"final"})
     numbers = [each for each in kept_names(rows) if usual_field([each], rows)]
     usual_names = [each for each, (fields, _) in _USUAL.items() if usual_field(fields, rows)]
@@ -329,15 +290,31 @@ def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
     raise PrismError(f"{shown(name)}: no figure of this name{did_you_mean(name, known)}; they are {', '.join(known)}")
 
 
+def with_measures(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
+    """Return the scored rows with a column for each figure of single rows; NaN where it is no number."""
+    scored = frame[frame["score"].notna()]
+    return scored.assign(**{
+        one.column: np.array([as_number(one.value_of(row)) for row in scored["row"]], dtype=np.float64)
+        for one in measures
+        if one.value_of is not None
+    })  # fmt: skip
+
+
+def measured(measure: Measure, scored: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines that have values of a figure, in its column: rows, or pairs of model and problem."""
+    return sample_values(measure.name.removesuffix(str(measure.k)), measure.k, samples(scored)) if measure.k else scored
+
+
 # The table. -----------------------------------------------------------------------------------------------------
 
 
-def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: int) -> CrossTable:
+def cross_table(frame: pd.DataFrame, crossing: Crossing, *, replicates: int) -> CrossTable:
     """Compute the figures of each cell.
 
     Errors:
         PrismError: fields or figures that no row has, all of them; more cells than `_MAX_CELLS`.
     """
+    rows = list(frame["row"])
     fields = (*crossing.by, *crossing.across)
     faults = [f"--by: {name} is named twice" for name in dict.fromkeys(fields) if fields.count(name) > 1]
     readers = [_or_fault(field_reader, name, rows, faults, "--by") for name in crossing.by]
@@ -347,23 +324,23 @@ def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: in
     ]
     if faults:
         raise PrismError("\n".join(faults))
-    parted: dict[tuple[Key, Key], list[ReportRow]] = defaultdict(list)
-    for row in rows:
-        key, other = (tuple(read(row) for read in each if read) for each in (readers, others))
+    parted: dict[tuple[Key, Key], list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        key, other = (tuple(read(row) for read in each) for each in (readers, others))
         for pair in product(with_totals(key, crossing), with_totals(other, crossing)):
-            parted[pair].append(row)
+            parted[pair].append(at)
     if len(parted) > _MAX_CELLS:
         raise PrismError(f"--by: {len(parted)} cells, of which at most {_MAX_CELLS} are made; name other fields")
-    figures = tuple(measure for measure in measures if measure)
-    cells = {pair: _cell(pair, own, figures, replicates) for pair, own in parted.items()}
+    figures = with_measures(frame, measures)
+    cells = {pair: _cell(pair, frame.iloc[places], figures, measures, replicates) for pair, places in parted.items()}
     row_keys, column_keys = (sorted_keys({pair[side] for pair in cells}) for side in (0, 1))
     in_row: dict[Key, set[str]] = defaultdict(set)
-    for (key, _), own in parted.items():
-        in_row[key] |= {row.grade.problem_id for row in own}
+    for (key, _), places in parted.items():
+        in_row[key].update(frame["problem"].iloc[places])
+    whole = [frame.iloc[places] for pair, places in parted.items() if None not in (*pair[0], *pair[1])]
     return CrossTable(
-        crossing, figures, row_keys, column_keys, cells, tuple(len(in_row[key]) for key in row_keys),
-        tuple(_notes(rows, figures, [own for pair, own in parted.items() if None not in (*pair[0], *pair[1])])),
-        has_templates=bool(templates_by_problem(rows)),
+        crossing, tuple(measures), row_keys, column_keys, cells, tuple(len(in_row[key]) for key in row_keys),
+        tuple(_notes(frame, measures, whole)), has_templates=bool((frame["template"] != "").any()),
     )  # fmt: skip
 
 
@@ -396,40 +373,42 @@ def sorted_keys(keys: Iterable[Key]) -> tuple[Key, ...]:
     )  # fmt: skip
 
 
-def _cell(pair: tuple[Key, Key], rows: Sequence[ReportRow], measures: Iterable[Measure], replicates: int) -> CrossCell:
-    """Compute the figures of one cell."""
-    scored = [row for row in rows if row.grade.score is not None]
+def _cell(
+    pair: tuple[Key, Key], own: pd.DataFrame, figures: pd.DataFrame, measures: Iterable[Measure], replicates: int
+) -> CrossCell:
+    """Compute the figures of one cell; `figures` are the scored rows as of `with_measures`."""
+    scored = figures.loc[own.index[own["score"].notna()]]
     return CrossCell(
-        *pair, len({row.grade.problem_id for row in rows}), len(rows), len(rows) - len(scored),
+        *pair, own["problem"].nunique(), len(own), len(own) - len(scored),
         tuple(_estimate(one, scored, replicates) for one in measures),
     )  # fmt: skip
 
 
-def _estimate(measure: Measure, scored: Sequence[ReportRow], replicates: int) -> Estimate:
+def _estimate(measure: Measure, scored: pd.DataFrame, replicates: int) -> Estimate:
     """Estimate a figure; where rollouts have scores and not what the figure needs, its reason says so."""
-    found = problem_mean(measure.values(scored), replicates=replicates, templates=templates_by_problem(scored))
-    if found.value is None and scored:
+    found = column_mean(measured(measure, scored), measure.column, replicates=replicates, by="unit")
+    if found.value is None and len(scored):
         return replace(found, reason="too_few_rollouts" if measure.k else "not_known")
     return found
 
 
-def _notes(
-    rows: Sequence[ReportRow], measures: Iterable[Measure], cells: Sequence[Sequence[ReportRow]]
-) -> Iterator[str]:
+def _notes(frame: pd.DataFrame, measures: Iterable[Measure], cells: Iterable[pd.DataFrame]) -> Iterator[str]:
     """Yield what has to be said of figures: pairs with too few rollouts, rollouts without a score.
 
     Args:
         cells: rows of each cell that is no total.
     """
-    sizes = [len(own) for cell in cells for own in samples(cell).values()]
-    for one in measures:
-        if one.k and (short := sum(n < one.k for n in sizes)):
+    several = [one for one in measures if one.k]
+    scored = (cell[cell["score"].notna()] for cell in cells)
+    sizes = [n for own in scored for n in own.groupby(["model", "drawn"]).size()] if several else []
+    for one in several:
+        if short := sum(n < one.k for n in sizes):
             yield (
                 f"{one.name}: in {short} of {len(sizes)} cases a model has fewer than {one.k} scored rollouts of a "
                 "problem in a cell; they are left out."
             )
-    if unscored := sum(row.grade.score is None for row in rows):
-        yield f"{unscored} of {len(rows)} rollouts have no score, and enter no figure."
+    if unscored := int(frame["score"].isna().sum()):
+        yield f"{unscored} of {len(frame)} rollouts have no score, and enter no figure."
 
 
 def cross_data_table(found: CrossTable) -> DataTable:
@@ -439,11 +418,9 @@ def cross_data_table(found: CrossTable) -> DataTable:
     notes = found.notes
     if intervals and found.has_templates:
         notes = ("Intervals draw the problems of a template together.", *notes)
-    keys = [Column(name) for name in crossing.by]
-    counts = ["problems"] if crossing.across else ["problems", "rollouts"]
-    columns = [*keys, *(Column(name, Kind.COUNT) for name in counts)]
+    heads = [*columns(*crossing.by, *counts("problems", *(() if crossing.across else ("rollouts",))))]
     for column in found.columns:
-        columns += _measure_columns(found, _key_text(column), intervals=intervals)
+        heads += _measure_columns(found, _key_text(column), intervals=intervals)
     rows = []
     for key, n_problem in zip(found.rows, found.row_problems, strict=True):
         cells: list[Cell] = [*key_cells(key), n_problem]
@@ -455,7 +432,7 @@ def cross_data_table(found: CrossTable) -> DataTable:
         rows.append(tuple(cells))
     by, across = (in_words(names) for names in (crossing.by, crossing.across))
     title = f"By {by}, across {across}" if across else f"By {by}"
-    return DataTable("crossed", title, tuple(columns), tuple(rows), n_keys=len(keys), notes=notes)
+    return DataTable("crossed", title, tuple(heads), tuple(rows), n_keys=len(crossing.by), notes=notes)
 
 
 def key_cells(key: Key) -> tuple[str, ...]:
@@ -465,11 +442,12 @@ def key_cells(key: Key) -> tuple[str, ...]:
 
 def _measure_columns(found: CrossTable, group: str, *, intervals: bool) -> list[Column]:
     """Return the columns of all figures under one head."""
-    columns = []
-    for one in found.measures:
-        columns.append(Column(one.head, Kind.VALUE, group, one.digits, one.is_share))
-        columns += [Column("interval", Kind.INTERVAL, group, one.digits, one.is_share)] if intervals else []
-    return columns
+    sort = "values" if intervals else "value"
+    return [
+        replace(column, is_share=one.is_share)
+        for one in found.measures
+        for column in columns((one.head, sort), group=group, digits=one.digits)
+    ]
 
 
 def in_words(names: Sequence[str]) -> str:

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from prism.errors import DataFileError, PrismError, count_of
+from prism.errors import PrismError, count_of
 from prism.reports.agreement import REPLICATES
 from prism.reports.html.markup import visible
-from prism.reports.paired_tests import Differences, PairedTest, paired_tests
+from prism.reports.paired_tests import DIGITS, Differences, PairedTest, paired_tests
+from prism.reports.plain_values import plain
+from prism.runs.records import Faults
 
 GRAMMAR = """\
 gate    = "any-drop" | "any-lost-node" | "any-missing" | measure "<" number
@@ -49,12 +50,14 @@ MEASURES = {
 
 _GATE = re.compile(r"\s*(item|mean|final)\s*<\s*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*")
 _SCORED = ("ok", "too_large")  # statuses of rows that have a score
-_DIGITS = 6  # of what is shown; gates see exact values
 _SHOWN_FAULTS = 20  # of a file, or of a pair of files; the rest is counted
 _SHOWN_HEX = 12  # of a sha256
 
 Key = tuple[str, str]
 """Problem id and sample id; a row without a sample id has an empty one."""
+
+PER_ITEM = ("any-drop", "any-lost-node", "any-missing", "item", "min-item")
+"""Measures that say of each item whether it fires the gate."""
 
 Kind = Literal["fell", "rose", "same", "only_in_base", "only_in_new", "unscored"]
 
@@ -125,6 +128,9 @@ class ItemPair:
     Attributes:
         change: new score less old score; None unless both have one.
         kind: how the item changed.
+        lost, gained: indices of nodes matched in one file only; empty where the problem files differ.
+        has_lost_final: all final answers were right in the base and are not all right in the new file.
+        is_other_way: the item is graded by another reference DAG.
     """
 
     key: Key
@@ -133,18 +139,10 @@ class ItemPair:
     change: Fraction | None
     kind: Kind
 
-    @property
-    def has_lost_final(self) -> bool:
-        """True if all final answers of the item were right in the base and are not all right in the new file."""
-        if self.change is None or self.base is None or self.new is None:
-            return False
-        return self.base.final_correct and not self.new.final_correct
-
-    @property
-    def has_lost_score(self) -> bool:
-        """True if the item has a score in the base and a row without score in the new file, as the grader failed."""
-        had = self.base is not None and self.base.score is not None
-        return had and self.new is not None and self.new.score is None
+    lost: tuple[int, ...] = ()
+    gained: tuple[int, ...] = ()
+    has_lost_final: bool = False
+    is_other_way: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -154,23 +152,13 @@ class ItemPair:
     @property
     def has_changed(self) -> bool:
         """True if score, matched nodes or final answers of the item differ, or a file lacks the item."""
-        is_other_way = _differs_in(self, "alternative")
-        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final or is_other_way
+        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final or self.is_other_way
 
     @property
     def is_drop(self) -> bool:
         """True if `any-drop` fires: a lower score, a lost right final answer, a lost score, or a missing row."""
-        return self.kind == "fell" or self.has_lost_final or self.has_lost_score or self.is_missing
-
-    @property
-    def lost(self) -> tuple[int, ...]:
-        """Indices of nodes matched in the base only; empty where the problem files differ."""
-        return _nodes_only_in_first(self.base, self.new)
-
-    @property
-    def gained(self) -> tuple[int, ...]:
-        """Indices of nodes matched in the new file only; empty where the problem files differ."""
-        return _nodes_only_in_first(self.new, self.base)
+        has_lost_score = self.kind == "unscored" and self.base is not None and self.base.score is not None
+        return self.kind == "fell" or self.has_lost_final or has_lost_score or self.is_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,25 +248,21 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
     """
     items: dict[Key, ComparedItem] = {}
     graders: dict[Grader, int] = {}
-    faults: list[str] = []
+    faults = Faults()
     for place, row in enumerate(rows, start=1):
         graders.setdefault(grader_of(row), place)
         item, fault = compared_item(row, place)
         if item is None:
-            faults.append(f"row {place}: {fault}")
+            faults.add(f"row {place}: {fault}")
         elif item.key in items:
-            first = items[item.key].place
-            faults.append(
-                f"row {place}: {describe(item.key)} stands in row {first} too; each rollout needs a sample id of its"
-                " own"
-            )
+            twice = f"row {place}: {describe(item.key)} stands in row {items[item.key].place} too"
+            faults.add(f"{twice}; each rollout needs a sample id of its own")
         else:
             items[item.key] = item
     if len(graders) > 1:
         places = ", ".join(f"row {place} by {name_grader(one)}" for one, place in graders.items())
-        faults.append(f"graded by {len(graders)} graders: {places}")
-    if faults:
-        raise DataFileError(file, _first_and_count(faults))
+        faults.add(f"graded by {len(graders)} graders: {places}")
+    faults.check(Path(file))
     return Results(file, items, next(iter(graders), None))
 
 
@@ -382,14 +366,13 @@ def _tests_of_change(pairs: Iterable[ItemPair], replicates: int) -> dict[str, Pa
     """Test the changes of `score` and of `final` over pairs with two scores, each by itself."""
     both = [(pair.base, pair.new, pair.change) for pair in pairs]
     known = [(base, new, change) for base, new, change in both if base and new and change is not None]
-    numbers = {name: k for k, name in enumerate(sorted({base.problem_id for base, _, _ in known}))}
-    problems = np.array([numbers[base.problem_id] for base, _, _ in known], dtype=np.int64)
+    problems = [base.problem_id for base, _, _ in known]
     changes = {
         "score": [float(change) for _, _, change in known],
         "final": [float(new.final_correct - base.final_correct) for base, new, _ in known],
     }
     return {
-        name: paired_tests([Differences(np.array(values, dtype=np.float64), problems)], replicates=replicates)[0]
+        name: paired_tests([Differences(values, problems)], replicates=replicates)[0]
         for name, values in changes.items()
     }
 
@@ -398,10 +381,17 @@ def _paired_item(key: Key, base: ComparedItem | None, new: ComparedItem | None) 
     """Pair the rows of an item in both files (None where a file lacks it) and classify the change."""
     if base is None or new is None:
         return ItemPair(key, base, new, None, "only_in_base" if new is None else "only_in_new")
+    is_other_way = base.alternative != new.alternative
     if base.score is None or new.score is None:
-        return ItemPair(key, base, new, None, "unscored")
+        return ItemPair(key, base, new, None, "unscored", is_other_way=is_other_way)
     change = new.score - base.score
-    return ItemPair(key, base, new, change, "same" if not change else "fell" if change < 0 else "rose")
+    is_same = base.problem_sha256 == new.problem_sha256 and not is_other_way
+    one, other = (set(item.matched) if is_same else set() for item in (base, new))
+    return ItemPair(
+        key, base, new, change, "same" if not change else "fell" if change < 0 else "rose",
+        lost=tuple(sorted(one - other)), gained=tuple(sorted(other - one)),
+        has_lost_final=base.final_correct and not new.final_correct, is_other_way=is_other_way,
+    )  # fmt: skip
 
 
 def _comparison_obstacles(result: Comparison, *, allow_changed: bool, across_rules: bool) -> Iterator[str]:
@@ -417,21 +407,20 @@ def _comparison_obstacles(result: Comparison, *, allow_changed: bool, across_rul
     if allow_changed or (base and new and base[1:] != new[1:]):
         return
     if result.changed_problems:
-        names = ", ".join(_first_and_count(result.changed_problems))
+        names = ", ".join(first_and_count(result.changed_problems))
         yield f"other problem files, to the byte, have the same id: {names}; --allow-changed compares all the same"
     same = (pair for pair in result.pairs if pair.base and pair.new and not _differs_in(pair, "problem_sha256"))
-    unlike = [pair for pair in same if not _differs_in(pair, "solution_sha256") and _has_other_grade(pair)]
+    unlike = [
+        pair for pair in same
+        if not _differs_in(pair, "solution_sha256") and pair.change is not None
+        and (pair.change or pair.lost or pair.gained or pair.is_other_way)
+    ]  # fmt: skip
     for pair in unlike[:_SHOWN_FAULTS]:
         yield (
             f"{describe(pair.key)}: text, problem and grader are the same, and the grade is not "
             f"({_score(pair.base)} and {_score(pair.new)}); was one run made with other options, as --thinking, or a "
             "row edited? --allow-changed compares all the same"
         )
-
-
-def _has_other_grade(pair: ItemPair) -> bool:
-    """Return True if an item has a score in both files, and score, matched nodes or the alternative differ."""
-    return pair.change is not None and bool(pair.change or pair.lost or pair.gained or _differs_in(pair, "alternative"))
 
 
 def _differs_in(pair: ItemPair, name: str) -> bool:
@@ -482,75 +471,42 @@ def parse_gates(
 
 
 def apply_gates(result: Comparison, gates: Iterable[Gate]) -> tuple[GateOutcome, ...]:
-    """Apply each gate to a comparison, in order."""
-    return tuple(_CHECKS[gate.measure](result, gate) for gate in gates)
+    """Apply each gate to a comparison, in order.
+
+    A gate of items fires if it names any; one of a mean if that is below its bound or undefined, and names none then
+    that does not.
+    """
+    found = []
+    for gate in gates:
+        value, keys = _measured(result, gate)
+        has_fired = bool(keys) if gate.measure in PER_ITEM else value is None or value < gate.bound
+        found.append(GateOutcome(gate, has_fired, value, tuple(keys) if has_fired else ()))
+    return tuple(found)
 
 
-def _check_drop(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if any item has a lower score, or has lost right final answers, its score or its row."""
-    keys = tuple(pair.key for pair in worst_first(result.pairs) if pair.is_drop)
-    return GateOutcome(gate, bool(keys), None, keys)
-
-
-def _check_lost_node(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if any item matches fewer of the nodes that it matched in the base."""
-    keys = tuple(pair.key for pair in worst_first(result.pairs) if pair.lost)
-    return GateOutcome(gate, bool(keys), None, keys)
-
-
-def _check_missing(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if any item is in one file only."""
-    keys = tuple(pair.key for pair in result.pairs if pair.is_missing)
-    return GateOutcome(gate, bool(keys), None, keys)
-
-
-def _check_item(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if the score of any item changed by less than `gate.bound`: by -0.2, with a bound of -0.1."""
-    low = [pair for pair in worst_first(result.compared) if pair.change is not None and pair.change < gate.bound]
-    keys = tuple(pair.key for pair in low)
-    return GateOutcome(gate, bool(keys), low[0].change if low else None, keys)
-
-
-def _check_mean(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if the change of the mean score is below the gate's bound or undefined; name the items whose score fell."""
-    value = result.mean_change
-    has_fired = value is None or value < gate.bound  # a mean that is not defined does not pass
-    fell = tuple(pair.key for pair in worst_first(result.compared) if pair.kind == "fell")
-    return GateOutcome(gate, has_fired, value, fell if has_fired else ())
-
-
-def _check_final(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if the change of the share of right final answers is below the gate's bound or undefined."""
-    value = result.final_change
-    has_fired = value is None or value < gate.bound
-    return GateOutcome(
-        gate, has_fired, value, tuple(p.key for p in result.compared if p.has_lost_final) if has_fired else ()
-    )
-
-
-def _check_least_mean(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if the mean score of the new file is below the gate's bound or undefined; name the items below the bound."""
-    value = result.new.mean
-    has_fired = value is None or value < gate.bound
+def _measured(result: Comparison, gate: Gate) -> tuple[Fraction | None, list[Key]]:
+    """Return the value of a gate's measure, where it is one number, and the items that the gate is about."""
+    worst = worst_first(result.pairs)
     low = sorted((item.score, item.key) for item in result.new.scored if item.score is not None)
-    return GateOutcome(
-        gate, has_fired, value, tuple(key for score, key in low if score < gate.bound) if has_fired else ()
-    )
-
-
-def _check_least_item(result: Comparison, gate: Gate) -> GateOutcome:
-    """Fire if any item of the new file has a score below the gate's bound, or no score."""
+    below = [key for score, key in low if score < gate.bound]
+    match gate.measure:
+        case "any-drop":
+            return None, [pair.key for pair in worst if pair.is_drop]
+        case "any-lost-node":
+            return None, [pair.key for pair in worst if pair.lost]
+        case "any-missing":
+            return None, [pair.key for pair in worst if pair.is_missing]
+        case "item":
+            fell = [pair for pair in worst if pair.change is not None and pair.change < gate.bound]
+            return fell[0].change if fell else None, [pair.key for pair in fell]
+        case "mean":
+            return result.mean_change, [pair.key for pair in worst if pair.kind == "fell"]
+        case "final":
+            return result.final_change, [pair.key for pair in result.compared if pair.has_lost_final]
+        case "min-mean":
+            return result.new.mean, below
     unscored = [item.key for item in result.new.items.values() if item.score is None]
-    low = sorted((item.score, item.key) for item in result.new.scored if item.score is not None)
-    keys = (*unscored, *(key for score, key in low if score < gate.bound))
-    return GateOutcome(gate, bool(keys), low[0][0] if low else None, keys)
-
-
-_CHECKS: dict[str, Callable[[Comparison, Gate], GateOutcome]] = {
-    "any-drop": _check_drop,
-    "any-lost-node": _check_lost_node, "any-missing": _check_missing, "item": _check_item, "mean": _check_mean,
-    "final": _check_final, "min-mean": _check_least_mean, "min-item": _check_least_item,
-}  # fmt: skip
+    return low[0][0] if low else None, [*unscored, *below]
 
 
 # Text and JSON. -------------------------------------------------------------------------------------------------------
@@ -605,7 +561,7 @@ def decimal(value: Fraction | None) -> str:
     >>> decimal(Fraction(1, 3)), decimal(Fraction(1)), decimal(None)
     ('0.333333', '1', 'none')
     """
-    return "none" if value is None else f"{round(float(value), _DIGITS):g}"
+    return "none" if value is None else f"{round(float(value), DIGITS):g}"
 
 
 def signed(value: Fraction) -> str:
@@ -616,62 +572,48 @@ def signed(value: Fraction) -> str:
 def to_dict(result: Comparison, gates: Iterable[GateOutcome]) -> dict[str, Any]:
     """Return a comparison as plain values for JSON: both files, the changes, the gates, each item that changed."""
     gates = tuple(gates)
-    return {
-        "base": _results_to_dict(result.base), "new": _results_to_dict(result.new), "compared": len(result.compared),
-        "mean_change": rounded(result.mean_change), "final_change": rounded(result.final_change),
-        "tests": {name: test.to_dict() for name, test in result.tests.items()},
-        **{kind: len(result.of_kind(kind)) for kind in ("fell", "rose", "same")},
-        **{kind: [_key_to_dict(pair.key) for pair in result.of_kind(kind)]
-           for kind in ("only_in_base", "only_in_new", "unscored")},
-        "changed_problems": list(result.changed_problems), "changed_solutions": result.n_changed_solution,
+    missing: tuple[Kind, ...] = ("only_in_base", "only_in_new", "unscored")
+    counted: tuple[Kind, ...] = ("fell", "rose", "same")
+    found: dict[str, Any] = plain({
+        "base": _results_facts(result.base), "new": _results_facts(result.new), "compared": len(result.compared),
+        "mean_change": result.mean_change, "final_change": result.final_change,
+        **{kind: len(result.of_kind(kind)) for kind in counted},
+        **{kind: [_ids(pair.key) for pair in result.of_kind(kind)] for kind in missing},
+        "changed_problems": result.changed_problems, "changed_solutions": result.n_changed_solution,
         "passed": not any(one.has_fired for one in gates),
         "gates": [
-            {"gate": one.gate.text, "fired": one.has_fired, "value": rounded(one.value),
-             "ids": [_key_to_dict(key) for key in one.keys]}
+            {"gate": one.gate.text, "fired": one.has_fired, "value": one.value, "ids": list(map(_ids, one.keys))}
             for one in gates
         ],
-        "items": [_pair_to_dict(pair) for pair in worst_first(result.pairs) if pair.has_changed],
-    }  # fmt: skip
+        "items": [
+            {
+                **_ids(pair.key), "kind": pair.kind, "base": pair.base and pair.base.score,
+                "new": pair.new and pair.new.score, "change": pair.change, "lost": pair.lost, "gained": pair.gained,
+                "final_lost": pair.has_lost_final,
+            }
+            for pair in worst_first(result.pairs)
+            if pair.has_changed
+        ],
+    }, DIGITS)  # fmt: skip
+    return {**found, "tests": {name: test.to_dict() for name, test in result.tests.items()}}
 
 
-def _results_to_dict(results: Results) -> dict[str, Any]:
-    """Return counts and mean of a results file as plain values for JSON."""
+def _results_facts(results: Results) -> dict[str, Any]:
+    """Return counts and mean of a results file."""
     return {
-        "file": results.file, "items": len(results.items), "scored": len(results.scored),
-        "mean": rounded(results.mean), "incidents": results.n_incident,
+        "file": results.file, "items": len(results.items), "scored": len(results.scored), "mean": results.mean,
+        "incidents": results.n_incident,
     }  # fmt: skip
 
 
-def _key_to_dict(key: Key) -> dict[str, str]:
-    """Return an item key as a dict with `problem_id` and `sample_id`, for JSON."""
+def _ids(key: Key) -> dict[str, str]:
+    """Return the ids of an item by the names that JSON has for them."""
     return {"problem_id": key[0], "sample_id": key[1]}
-
-
-def _pair_to_dict(pair: ItemPair) -> dict[str, Any]:
-    """Return the change of an item as plain values for JSON: ids, kind, both scores, nodes lost and gained."""
-    return {
-        **_key_to_dict(pair.key), "kind": pair.kind, "base": rounded(pair.base.score if pair.base else None),
-        "new": rounded(pair.new.score if pair.new else None), "change": rounded(pair.change),
-        "lost": list(pair.lost), "gained": list(pair.gained), "final_lost": pair.has_lost_final,
-    }  # fmt: skip
-
-
-def rounded(value: Fraction | None) -> float | None:
-    """Round an exact value to six decimals, for JSON; None stays None."""
-    return None if value is None else round(float(value), _DIGITS)
 
 
 def _mean(values: list[Fraction]) -> Fraction | None:
     """Return the exact mean of fractions; None for an empty list."""
     return sum((value * n for value, n in Counter(values).items()), Fraction(0)) / len(values) if values else None
-
-
-def _nodes_only_in_first(one: ComparedItem | None, other: ComparedItem | None) -> tuple[int, ...]:
-    """Return the nodes matched by the first row only; empty unless both rows have scores by the same reference DAG."""
-    if one is None or other is None or one.score is None or other.score is None:
-        return ()
-    is_same = (one.problem_sha256, one.alternative) == (other.problem_sha256, other.alternative)
-    return tuple(sorted(set(one.matched) - set(other.matched))) if is_same else ()
 
 
 def _score(item: ComparedItem | None) -> str:
@@ -686,7 +628,7 @@ def name_grader(grader: Grader) -> str:
     return f"PRISM {version} ({by}{fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"
 
 
-def _first_and_count(texts: Iterable[str]) -> tuple[str, ...]:
+def first_and_count(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the first 20 texts, followed by `and N more` if there are more."""
     every = tuple(texts)
     more = len(every) - _SHOWN_FAULTS

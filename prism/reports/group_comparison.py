@@ -12,24 +12,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
-from prism.reports.gates import ComparedItem, Grader, Key, compared_item, describe, grader_of, name_grader
-from prism.reports.paired_tests import Differences, PairedTest, paired_tests
+from prism.reports.gates import (
+    ComparedItem,
+    Grader,
+    Key,
+    compared_item,
+    describe,
+    first_and_count,
+    grader_of,
+    name_grader,
+)
+from prism.reports.paired_tests import DIGITS, Differences, PairedTest, paired_tests
+from prism.reports.plain_values import SPREAD, UNLISTED, named, plain
 
 MEASURES = {"score": "score", "final": "final answers right"}
 """What is compared, with its title."""
-
-_SHOWN_FAULTS = 20
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +52,12 @@ class Group:
     """
 
     name: str
-    n: int
-    n_unscored: int
-    n_problem: int
-    means: Mapping[str, Estimate]
-    by_problem: Mapping[str, Mapping[str, Fraction]]
-    n_incident: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the group as plain values for JSON."""
-        return {
-            "name": self.name, "rollouts": self.n, "unscored": self.n_unscored, "problems": self.n_problem,
-            "incidents": self.n_incident, **{name: estimate_to_dict(one) for name, one in self.means.items()},
-        }  # fmt: skip
+    n: int = field(metadata=named("rollouts"))
+    n_unscored: int = field(metadata=named("unscored"))
+    n_problem: int = field(metadata=named("problems"))
+    means: Mapping[str, Estimate] = field(metadata=SPREAD)
+    by_problem: Mapping[str, Mapping[str, Fraction]] = field(metadata=UNLISTED)
+    n_incident: int = field(metadata=named("incidents"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,6 @@ class GroupPair:
     base: str
     new: str
     tests: Mapping[str, PairedTest]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as plain values for JSON."""
-        return {"base": self.base, "new": self.new, **{name: one.to_dict() for name, one in self.tests.items()}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +82,10 @@ class GroupComparison:
     """
 
     files: tuple[str, ...]
-    fields: tuple[str, ...]
+    fields: tuple[str, ...] = field(metadata=named("by"))
     groups: tuple[Group, ...]
-    pairs: tuple[GroupPair, ...]
-    n_left_out: int
+    pairs: tuple[GroupPair, ...] = field(metadata=UNLISTED)
+    n_left_out: int = field(metadata=named("left_out"))
 
     @property
     def is_empty(self) -> bool:
@@ -105,10 +99,11 @@ class GroupComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values for JSON."""
-        return {
-            "files": list(self.files), "by": list(self.fields), "groups": [one.to_dict() for one in self.groups],
-            "pairs": [one.to_dict() for one in self.pairs], "left_out": self.n_left_out, "level": LEVEL,
-        }  # fmt: skip
+        pairs = [
+            {"base": one.base, "new": one.new, **{name: test.to_dict() for name, test in one.tests.items()}}
+            for one in self.pairs
+        ]
+        return {**plain(self, DIGITS), "pairs": pairs, "level": LEVEL}
 
 
 def compare_groups(
@@ -133,14 +128,11 @@ def compare_groups(
     Errors:
         PrismError: all faults of the rows at once; fewer than two groups; no group of the name `against`.
     """
-    rows = [_Row(name, place, row) for name, found in files.items() for place, row in enumerate(found, 1)]
-    named = [(each, group_name(each.data, fields)) for each in rows]
-    _check_fields([each for each, name in named if name is None], rows, fields, ", ".join(files))
-    items = _items_by_group(
-        [(each, name) for each, name in named if name is not None],
-        allow_changed=allow_changed,
-        across_rules=across_rules,
-    )
+    rows = [(f"{file}: row {place}", row) for file, found in files.items() for place, row in enumerate(found, 1)]
+    known = [(name, place, row) for place, row in rows if (name := group_name(row, fields)) is not None]
+    if not known:
+        _refuse_fields([row for _, row in rows], fields, ", ".join(files))
+    items = _items_by_group(known, allow_changed=allow_changed, across_rules=across_rules)
     if len(items) < 2:
         only = f"; all rows are of {shown(next(iter(items)))}" if items else ""
         raise PrismError(f"{', '.join(files)}: fewer than two groups by {', '.join(fields)}{only}")
@@ -155,24 +147,10 @@ def compare_groups(
         GroupPair(base, new, {measure: found[k] for measure, found in tests.items()})
         for k, (base, new) in enumerate(chosen)
     )
-    n_left_out = sum(name is None for _, name in named)
-    return GroupComparison(tuple(files), tuple(fields), tuple(groups.values()), tuple(pairs), n_left_out)
+    return GroupComparison(tuple(files), tuple(fields), tuple(groups.values()), tuple(pairs), len(rows) - len(known))
 
 
 # Rows. ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A score row, with the name of its file and its number there, from 1."""
-
-    file: str
-    place: int
-    data: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        """Return where it stands: `scores.jsonl: row 3`."""
-        return f"{self.file}: row {self.place}"
 
 
 def kept_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -188,18 +166,44 @@ def group_name(row: Mapping[str, Any], fields: Sequence[str]) -> str | None:
     return None if any(value is None for value in values) else ", ".join(map(str, values))
 
 
-def _check_fields(lacking: Sequence[_Row], rows: Sequence[_Row], fields: Sequence[str], files: str) -> None:
-    """Raise a PrismError that names the fields that no row has; `lacking` are the rows that lack one."""
-    if len(lacking) < len(rows):
+def _refuse_fields(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], files: str) -> None:
+    """Raise a PrismError that names the fields that no row has."""
+    if not rows:
         return
-    kept = sorted({str(name) for each in rows for name in kept_fields(each.data)})
+    kept = sorted({str(name) for row in rows for name in kept_fields(row)})
     known = f"; the rows keep {', '.join(kept)}" if kept else "; the rows keep no fields, see `prism run --keep`"
     unknown = [f"no row has the field {shown(name)}{did_you_mean(name, kept)}" for name in fields if name not in kept]
     raise PrismError(f"{files}: {'; '.join(unknown) or 'no row has all of the fields ' + ', '.join(fields)}{known}")
 
 
+@dataclass(frozen=True, slots=True)
+class NamedRow:
+    """A score row with the name of its group: the item that it is, its grader, where it stands, and itself."""
+
+    name: str
+    item: ComparedItem
+    grader: Grader
+    place: str
+    data: Mapping[str, Any]
+
+
+def named_rows(rows: Iterable[tuple[str, str, Mapping[str, Any]]], faults: list[str]) -> list[NamedRow]:
+    """Read score rows, each behind its group and its place; bad scores and second rows of an item are faults."""
+    found: list[NamedRow] = []
+    seen: dict[tuple[str, Key], str] = {}
+    for name, place, row in rows:
+        item, fault = compared_item(row, 0)
+        if item is None:
+            faults.append(f"{place}: {fault}")
+            continue
+        if (first := seen.setdefault((name, item.key), place)) != place:
+            faults.append(f"{place}: {describe(item.key)} of {shown(name)} stands in {first} too")
+        found.append(NamedRow(name, item, grader_of(row), place, row))
+    return found
+
+
 def _items_by_group(
-    rows: Iterable[tuple[_Row, str]], *, allow_changed: bool, across_rules: bool
+    rows: Iterable[tuple[str, str, Mapping[str, Any]]], *, allow_changed: bool, across_rules: bool
 ) -> dict[str, list[ComparedItem]]:
     """Read the rows as items by group, and check that groups can be compared.
 
@@ -207,34 +211,25 @@ def _items_by_group(
         PrismError: all faults: two graders; two rows of a group with the same ids; two files of a problem; bad scores.
     """
     items: dict[str, list[ComparedItem]] = defaultdict(list)
-    seen: dict[tuple[str, Key], _Row] = {}
-    graders: dict[Grader, _Row] = {}
-    problems: dict[str, dict[str, _Row]] = defaultdict(dict)
+    graders: dict[Grader, str] = {}
+    problems: dict[str, dict[str, str]] = defaultdict(dict)
     faults: list[str] = []
-    for each, name in rows:
-        item, fault = compared_item(each.data, each.place)
-        if item is None:
-            faults.append(f"{each}: {fault}")
-            continue
-        graders.setdefault(grader_of(each.data), each)
-        problems[item.problem_id].setdefault(item.problem_sha256, each)
-        if (first := seen.setdefault((name, item.key), each)) is not each:
-            faults.append(f"{each}: {describe(item.key)} of {shown(name)} stands in {first} too")
-        items[name].append(item)
-    first_grader = next(iter(graders), None)
-    if any(not one.is_same_as(first_grader, across_rules=across_rules) for one in graders if first_grader):
-        places = ", ".join(f"{each} by {name_grader(one)}" for one, each in graders.items())
+    for each in named_rows(rows, faults):
+        graders.setdefault(each.grader, each.place)
+        problems[each.item.problem_id].setdefault(each.item.problem_sha256, each.place)
+        items[each.name].append(each.item)
+    if any(not one.is_same_as(next(iter(graders)), across_rules=across_rules) for one in graders):
+        places = ", ".join(f"{place} by {name_grader(one)}" for one, place in graders.items())
         faults.append(f"graded by {len(graders)} graders: {places}; --across-rules compares them all the same")
     if not allow_changed:
         faults += [
-            f"problem {shown(name)} has {len(states)} files, to the byte, first in "
-            f"{', '.join(map(str, states.values()))}; --allow-changed compares all the same"
+            f"problem {shown(name)} has {len(states)} files, to the byte, first in {', '.join(states.values())}; "
+            "--allow-changed compares all the same"
             for name, states in problems.items()
             if len(states) > 1
         ]
     if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        raise PrismError("\n".join([*faults[:_SHOWN_FAULTS], *more]))
+        raise PrismError("\n".join(first_and_count(faults)))
     return dict(items)
 
 
@@ -248,11 +243,9 @@ def group_of(name: str, items: Sequence[ComparedItem], replicates: int) -> Group
         "score": [score for _, score in scored], "final": [Fraction(one.final_correct) for one, _ in scored],
     }  # fmt: skip
     ids = [one.problem_id for one, _ in scored]
-    numbers = {each: k for k, each in enumerate(sorted(set(ids)))}
-    clusters = np.array([numbers[each] for each in ids], dtype=np.int64)
     return Group(
-        name, len(items), len(items) - len(scored), len(numbers),
-        {measure: mean_estimate(np.array(found, dtype=np.float64), clusters, replicates=replicates)
+        name, len(items), len(items) - len(scored), len(set(ids)),
+        {measure: mean_estimate(list(map(float, found)), ids, replicates=replicates)
          for measure, found in values.items()},
         {measure: _means_by_problem(ids, found) for measure, found in values.items()},
         sum(one.n_incident for one in items),
@@ -275,8 +268,7 @@ def pairwise_tests(
     for base, new in pairs:
         first, second = groups[base].by_problem[measure], groups[new].by_problem[measure]
         common = sorted(first.keys() & second.keys())
-        values = np.array([float(second[name] - first[name]) for name in common], dtype=np.float64)
-        compared.append(Differences(values, np.arange(len(common))))
+        compared.append(Differences([float(second[name] - first[name]) for name in common], common))
     return paired_tests(compared, replicates=replicates)
 
 
@@ -290,10 +282,3 @@ def family_text(found: GroupComparison) -> str:
     )
     family = f" p (Holm) is adjusted for {count_of(n, 'comparison')}." if n > 1 else ""
     return f"Differences are of problem means, over the problems that both have.{family}{left}"
-
-
-def estimate_to_dict(found: Estimate) -> dict[str, Any]:
-    """Return an estimate as plain values for JSON, rounded to six decimals."""
-    numbers = {"value": found.value, "low": found.low, "high": found.high}
-    rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}
-    return {**rounded, "n": found.n, "reason": found.reason or None}

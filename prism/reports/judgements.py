@@ -38,6 +38,10 @@ SAMPLE_FIELDS = ("sample_id", "rollout_id", "completion_id", "response_id", "ans
 RATER_FIELDS = ("rater", "judge", "grader", "annotator", "judge_model", "judge_name")
 REASON_FIELDS = ("reason", "explanation", "rationale", "comment", "feedback", "judgment", "judgement", "critique")
 ORDER_FIELDS = ("order", "position", "permutation", "swapped")
+_USUAL = {
+    "score": SCORE_FIELDS, "sample_id": SAMPLE_FIELDS, "rater": RATER_FIELDS, "reason": REASON_FIELDS,
+    "order": ORDER_FIELDS, "model": ("model",),
+}  # fmt: skip
 MAPPED = ("score", "problem_id", "sample_id", "rater", "reason", "order", "model")  # what a map may name
 
 DROPPED = {
@@ -183,7 +187,7 @@ def read_judgements(
     """
     named = parse_mapping(mapping or {}, MAPPED)
     known = frozenset(problem_ids)
-    fields: _Fields | None = None
+    fields: dict[str, Keys] | None = None
     missing = set(named)  # names of the map whose field no record has had so far
     last: Mapping[str, Any] = {}
     for n, record in enumerate(_judgement_records(source), start=1):
@@ -397,21 +401,10 @@ def _read_lm_eval(record: Mapping[str, Any], known: Collection[str]) -> Iterator
 # Tables. --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """Paths of the fields of a table that make up a judgement; None for a field that the table lacks."""
-
-    score: Keys
-    problem_id: Keys | None
-    sample_id: Keys | None
-    rater: Keys | None
-    reason: Keys | None
-    order: Keys | None
-    model: Keys | None
-
-
-def _fields_of(record: Mapping[str, Any], named: Mapping[str, Keys], known: Collection[str], source: Path) -> _Fields:
-    """Find the fields of a table by the user's map or by their usual names.
+def _fields_of(
+    record: Mapping[str, Any], named: Mapping[str, Keys], known: Collection[str], source: Path
+) -> dict[str, Keys]:
+    """Find the fields of a table by the user's map or by their usual names; return their paths by names of `MAPPED`.
 
     Args:
         record: the first record.
@@ -422,26 +415,19 @@ def _fields_of(record: Mapping[str, Any], named: Mapping[str, Keys], known: Coll
     Errors:
         DataFileError: no field holds a score, or none an id.
     """
-
-    def first(name: str, usual: Collection[str]) -> Keys | None:
-        """Return the path that the map gives for `name`, else the first usual key in the record; None if neither."""
-        if name in named:
-            return named[name]
-        key = _first_present(record, usual)
-        return None if key is None else (key,)
-
-    score = first("score", SCORE_FIELDS)
-    if score is None:
+    found = dict(named)
+    if problem := named.get("problem_id") or _problem_field(record, known, source):
+        found["problem_id"] = problem
+    for name, usual in _USUAL.items():
+        key = _first_present(record, [each for each in usual if name != "sample_id" or (each,) != problem])
+        if key is not None:
+            found.setdefault(name, (key,))
+    if "score" not in found:
         fault = f"no score among the fields {field_names(record)}; say `--map score=FIELD`"
         raise DataFileError(str(source), (f"record 1: {fault}",))
-    problem = named.get("problem_id") or _problem_field(record, known, source)
-    sample = first("sample_id", [name for name in SAMPLE_FIELDS if (name,) != problem])
-    if problem is None and sample is None:
+    if "problem_id" not in found and "sample_id" not in found:
         raise DataFileError(str(source), ("record 1: nothing says of which solution; say `--map sample_id=FIELD`",))
-    return _Fields(
-        score, problem, sample, first("rater", RATER_FIELDS), first("reason", REASON_FIELDS),
-        first("order", ORDER_FIELDS), first("model", ("model",)),
-    )  # fmt: skip
+    return found
 
 
 def _problem_field(record: Mapping[str, Any], known: Collection[str], source: Path) -> Keys | None:
@@ -457,41 +443,35 @@ def _problem_field(record: Mapping[str, Any], known: Collection[str], source: Pa
     return (max(usual, key=lambda name: hits[name]),)
 
 
-def _read_table(record: Mapping[str, Any], fields: _Fields, place: str, source: Path) -> Iterator[Judgement]:
+def _read_table(record: Mapping[str, Any], fields: Mapping[str, Keys], place: str, source: Path) -> Iterator[Judgement]:
     """Yield the judgements of a table record: one score, a dict of scores by rater, or a list of scores by sample.
 
     Args:
+        fields: paths by names of `MAPPED`.
         place: number of the record, for errors: `record 3`.
 
     Errors:
         DataFileError: the record has neither problem id nor sample id.
     """
-
-    def text(path: Keys | None) -> str:
-        """Return the value at a path of the record as text; empty for no path or no value."""
-        return "" if path is None else _text(at_path(record, path))
-
-    def name(path: Keys | None) -> str | None:
-        """Return the id at a path of the record; None for no path or no id."""
-        return None if path is None else id_of(at_path(record, path))
-
+    given = {name: at_path(record, fields[name]) if name in fields else ABSENT for name in MAPPED}
     base = Judgement(
-        name(fields.problem_id), name(fields.sample_id), None, rater=text(fields.rater), reason=text(fields.reason),
-        model=name(fields.model), order=None if fields.order is None else text(fields.order),
+        id_of(given["problem_id"]), id_of(given["sample_id"]), None, rater=_text(given["rater"]),
+        reason=_text(given["reason"]), model=id_of(given["model"]),
+        order=_text(given["order"]) if "order" in fields else None,
     )  # fmt: skip
     if base.problem_id is None and base.sample_id is None:
         raise DataFileError(str(source), (f"{place}: nothing says of which solution",))
-    value = at_path(record, fields.score)
+    value = given["score"]
     raters = value if isinstance(value, Mapping) else {base.rater: None if value is ABSENT else value}
-    for rater, given in raters.items():
-        items = given if isinstance(given, list) else [given]
+    for rater, said in raters.items():
+        items = said if isinstance(said, list) else [said]
         for k, each in enumerate(items, start=1):
             found = read_score(each)
             own = f"{base.sample_id}/{k}" if base.sample_id is not None else str(k)
             yield replace(
                 base, rater=str(rater), score=found.score, dropped=found.dropped,
                 label=each.strip() if isinstance(each, str) else "",
-                sample_id=own if isinstance(given, list) else base.sample_id,
+                sample_id=own if isinstance(said, list) else base.sample_id,
             )  # fmt: skip
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import (
     FOR_ANY,
     FOR_TWO,
-    LEVEL,
     REPLICATES,
     Coefficient,
     Estimate,
@@ -36,6 +35,7 @@ from prism.reports.agreement import (
     weighted_kappa,
 )
 from prism.reports.judgements import Judgement, word_score
+from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.rating_sets import Floats, Ints
 from prism.reports.ratings import (
     RULES,
@@ -43,8 +43,10 @@ from prism.reports.ratings import (
     Alignment,
     Items,
     RatingTable,
+    Reading,
     Reliability,
     assign_judgements,
+    bootstrap_facts,
     gather_judgements,
     reliability_of,
     require_raters,
@@ -77,7 +79,7 @@ class LabelScheme:
     """
 
     labels: tuple[str, ...]
-    is_ordered: bool
+    is_ordered: bool = field(metadata=named("ordered"))
     cuts: tuple[float, ...] = ()
     ranks: tuple[int, ...] = ()
 
@@ -224,13 +226,6 @@ class LabelShare:
     share: Estimate
     standard_error: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "label": self.label, "count": self.count, "share": self.share.to_dict(),
-            "standard_error": self.standard_error,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class LabelDisagreement:
@@ -240,13 +235,6 @@ class LabelDisagreement:
     sample_id: str
     labels: tuple[str, str]
     reasons: tuple[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "problem_id": self.problem_id, "sample_id": self.sample_id, "labels": list(self.labels),
-            "reasons": list(self.reasons),
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,30 +248,19 @@ class LabelPair:
         standard_error: of `percent_agreement`, from the drawing of the sample alone; None as in `LabelShare`.
         covered: share of the population in strata of which both labelled something; 1 without a sample.
         confusion: items by label of the first rater and label of the second.
-        weighted: the same, each item as many as it stands for; equal to `confusion` without a sample.
+        weighted: the same, each item as many as it stands for, to six decimals; equal to `confusion` without a sample.
         disagreements: listed ones, those furthest apart first.
     """
 
     raters: tuple[str, str]
     n: int
-    n_problem: int
+    n_problem: int = field(metadata=named("problems"))
     coefficients: Mapping[str, Estimate]
     standard_error: float | None
     covered: float
     confusion: tuple[tuple[int, ...], ...]
-    weighted: tuple[tuple[float, ...], ...]
+    weighted: tuple[tuple[float, ...], ...] = field(metadata=named("confusion_weighted"))
     disagreements: tuple[LabelDisagreement, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "raters": list(self.raters), "n": self.n, "problems": self.n_problem,
-            "coefficients": {name: each.to_dict() for name, each in self.coefficients.items()},
-            "standard_error": self.standard_error, "covered": self.covered,
-            "confusion": [list(row) for row in self.confusion],
-            "confusion_weighted": [[round(cell, 6) for cell in row] for row in self.weighted],
-            "disagreements": [each.to_dict() for each in self.disagreements],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,35 +279,30 @@ class LabelAgreement:
         replicates: bootstrap samples asked for.
     """
 
-    scheme: LabelScheme
-    n_item: int
+    scheme: LabelScheme = field(metadata=UNLISTED)
+    n_item: int = field(metadata=named("items"))
     alignment: tuple[Alignment, ...]
     shares: Mapping[str, tuple[LabelShare, ...]]
     pairs: tuple[LabelPair, ...]
     together: Mapping[str, Estimate]
-    reliability: tuple[Reliability, ...]
-    design: SampleDesign | None
-    replicates: int
+    reliability: tuple[Reliability, ...] = field(metadata=UNLISTED)
+    design: SampleDesign | None = field(metadata=UNLISTED)
+    replicates: int = field(metadata=UNLISTED)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
         sample = self.design and {
-            "sheet": self.design.sheet, "strata": [each.to_dict() for each in self.design.strata],
+            "sheet": self.design.sheet, "strata": plain(self.design.strata),
             "population": int(self.design.populations.sum()),
         }  # fmt: skip
+        vocabulary = plain(self.scheme)
+        del vocabulary["ranks"]
         return {
-            "labels": list(self.scheme.labels), "ordered": self.scheme.is_ordered, "cuts": list(self.scheme.cuts),
-            "items": self.n_item, "alignment": [each.to_dict() for each in self.alignment],
-            "shares": {rater: [one.to_dict() for one in each] for rater, each in self.shares.items()},
-            "pairs": [each.to_dict() for each in self.pairs],
-            "together": {name: each.to_dict() for name, each in self.together.items()},
+            **plain(self), **vocabulary, "sample": sample, "bootstrap": bootstrap_facts(self.replicates),
             "reliability": [
-                {"rater": one.rater, "flip_rate": one.flip_rate.to_dict(),
-                 "order_flip_rate": one.order_flip_rate.to_dict()}
+                {name: plain(getattr(one, name)) for name in ("rater", "flip_rate", "order_flip_rate")}
                 for one in self.reliability
             ],
-            "sample": sample or None,
-            "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
         }  # fmt: skip
 
 
@@ -338,25 +310,19 @@ class LabelAgreement:
 
 
 def label_table(
-    results: Path,
-    judges: Sequence[Path],
-    scheme: LabelScheme | None,
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
+    results: Path, judges: Sequence[Path], scheme: LabelScheme | None, **reading: Unpack[Reading]
 ) -> LabelTable:
     """Read the labels of all raters from their files into one table of items by raters.
 
     Args:
-        results, judges, score, mapping, scale: as in `ratings.gather_judgements`.
+        results, judges: as in `ratings.gather_judgements`.
         scheme: the vocabulary; None takes the names that are found, without an order.
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
         PrismError: scores that cannot become labels; names of which there are too many for a vocabulary.
     """
-    items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+    items, gathered = gather_judgements(results, judges, **reading)
     require_raters(results, gathered)
     if scheme is None:
         scheme = make_scheme(_names_found(gathered), is_ordered=False)
@@ -364,7 +330,7 @@ def label_table(
             raise PrismError(
                 f"the rules give scores, not one of {', '.join(scheme.labels)}: say --order LOWEST,...,HIGHEST"
             )
-    return LabelTable(scheme, labelled_table(items, gathered, scheme, scale))
+    return LabelTable(scheme, labelled_table(items, gathered, scheme, reading.get("scale")))
 
 
 def labelled_table(
@@ -605,7 +571,7 @@ def _compare_labels(
             ratings, clusters, categories=table.categories, replicates=replicates, chosen=chosen, weights=weights
         ),
         _design_error(ratings[:, 0] == ratings[:, 1], both, found.design), covered,
-        tuple(tuple(row) for row in counts.tolist()), tuple(tuple(map(float, row)) for row in weighed.tolist()),
+        tuple(map(tuple, counts.tolist())), tuple(map(tuple, weighed.astype(np.float64).round(6).tolist())),
         tuple(
             LabelDisagreement(
                 *table.items[at], (labels[int(ratings[at, 0])], labels[int(ratings[at, 1])]),

@@ -18,10 +18,10 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
 from prism.problem.schema import Problem
 from prism.reports import spreadsheets
+from prism.reports.cross_tables import kept_names
 from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
-from prism.reports.ratings import RULES, Items, RatingTable, gather_judgements
-from prism.reports.report_rows import UNFIT, ReportRow
+from prism.reports.plain_values import SPREAD, plain
+from prism.reports.ratings import RULES, Items, RatingTable, Reading, gather_judgements
+from prism.reports.report_rows import NOT_SAID, UNFIT, ReportRow
 from prism.reports.stratified_samples import Stratum, allocate, draw
 from prism.reports.summary import build_report
 from prism.runs.records import ABSENT, MAX_RECORD, Faults, at_path
@@ -52,7 +54,6 @@ _NEEDED = ("sheet", "id", "problem_id", "check", "label")
 _KEY_FORMAT = 1
 _MAX_FILE = 1 << 28  # bytes of a sheet or a key
 _HEAD = 1 << 16  # bytes in which the head of a sheet is looked for
-_NOT_SAID = "(not said)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class SheetKey:
     """
 
     sheet: str
-    scheme: LabelScheme
+    scheme: LabelScheme = field(metadata=SPREAD)
     fields: tuple[str, ...]
     seed: int
     strata: tuple[Stratum, ...]
@@ -92,17 +93,7 @@ class SheetKey:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the key as plain values for JSON."""
-        return {
-            "format": _KEY_FORMAT, "sheet": self.sheet, "labels": list(self.scheme.labels),
-            "ordered": self.scheme.is_ordered, "cuts": list(self.scheme.cuts), "ranks": list(self.scheme.ranks),
-            "fields": list(self.fields), "seed": self.seed, "strata": [each.to_dict() for each in self.strata],
-            "rows": [
-                {"id": row.id, "problem_id": row.problem_id, "sample_id": row.sample_id, "stratum": row.stratum,
-                 "solution_sha256": row.solution_sha256}
-                for row in self.rows
-            ],
-            "n_result": self.n_result, "results_digest": self.results_digest,
-        }  # fmt: skip
+        return {"format": _KEY_FORMAT, **plain(self)}
 
     @property
     def design(self) -> SampleDesign:
@@ -141,44 +132,17 @@ def _digest(value: Any) -> str:
 # Drawing. -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A rollout that may be drawn: its row, as a value and as it stands in the file, and what judges say of it."""
-
-    row: ReportRow
-    raw: Mapping[str, Any]
-    judged: str
-
-    @property
-    def ids(self) -> tuple[str, str]:
-        """Return the ids of problem and sample."""
-        return str(self.raw["problem_id"]), str(self.raw["sample_id"])
-
-
 def draw_sheet(
-    results: Path,
-    n: int,
-    scheme: LabelScheme,
-    *,
-    problems: str,
-    rollouts: Path,
-    judges: Sequence[Path] = (),
-    fields: Mapping[str, str] | None = None,
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
-    score: str = "score",
-    strata: Sequence[str] = (),
-    oversampling: float = OVERSAMPLING,
-    seed: int = 0,
-) -> MarkingSheet:
+    results: Path, n: int, scheme: LabelScheme, *, problems: str, rollouts: Path, judges: Sequence[Path] = (),
+    fields: Mapping[str, str] | None = None, strata: Sequence[str] = (), oversampling: float = OVERSAMPLING,
+    seed: int = 0, **reading: Unpack[Reading],
+) -> MarkingSheet:  # fmt: skip
     """Draw a stratified sample of the rollouts that have a score.
 
     Args:
-        results: score rows.
         n: rows of the sheet; all are taken if there are not more.
         scheme: the vocabulary of the markers.
-        problems, rollouts, fields: what was graded, as in `summary.build_report`.
-        judges, mapping, scale, score: as in `label_agreement.label_table`.
+        problems, rollouts, fields, judges: as in `summary.build_report`.
         strata: fields: some of `STRATA`, or kept fields of the rollouts; without any `score`. With judges also
             `judges`: whether one of them gives another label than the rules.
         oversampling: how much more of those where rules and judges differ are drawn than of others.
@@ -188,70 +152,62 @@ def draw_sheet(
         DataFileError: rows without their problem, their text or the score, all of them at once.
         PrismError: unknown fields of strata, more strata than rows, no rollout with a score; faults of the judges.
     """
+    score = reading.get("score", "score")
     names = tuple(dict.fromkeys([*(strata or ("score",)), *(["judges"] if judges else [])]))
-    judged = _judged(label_table(results, judges, scheme, score=score, mapping=mapping, scale=scale)) if judges else {}
+    judged = _judged(label_table(results, judges, scheme, **reading)) if judges else {}
     rows = build_report(results, problems=problems, rollouts=rollouts, fields=fields, replicates=0).rows
     raw = list(score_rows(results))
-    found = [
-        _Candidate(row, one, judged.get((str(one["problem_id"]), str(one["sample_id"])), "say nothing"))
-        for row, one in zip(rows, raw, strict=True)
-    ]
     faults = Faults()
-    for each in found:
-        place = f"row {each.row.place} ({', '.join(map(shown, each.ids))})"
-        for key in each.row.unfit:
+    able = []
+    for row, one in zip(rows, raw, strict=True):
+        ids = (str(one["problem_id"]), str(one["sample_id"]))
+        place = f"row {row.place} ({', '.join(map(shown, ids))})"
+        for key in row.unfit:
             faults.add(UNFIT[key], place)
-        if at_path(each.raw, tuple(score.split("."))) is ABSENT:
+        if (number := at_path(one, tuple(score.split(".")))) is ABSENT:
             faults.add(f"no score {shown(score)}", place)
+        if row.grade.score is not None:
+            known = {"judges": judged.get(ids, "say nothing"), "score": _score_bin(read_score(number).score)}
+            able.append((ids, row, str(one["solution_sha256"]), known))
     faults.check(results)
-    able = sorted((each for each in found if each.row.grade.score is not None), key=lambda each: each.ids)
+    able.sort(key=lambda each: each[0])
     if not able:
         raise PrismError(f"{results}: no row has a score; there is nothing to draw from")
-    _require_fields(names, able, has_judges=bool(judges))
-    return _drawn(results, raw, able, n, scheme, names, score, oversampling, seed)
+    _require_fields(names, [row for _, row, _, _ in able], has_judges=bool(judges))
+    values = [tuple(_stratum_value(name, row, known) for name in names) for _, row, _, known in able]
+    try:
+        sampled, drawn = _drawn(names, values, n, oversampling, seed)
+    except PrismError as error:
+        raise PrismError(f"{results}: {error} (now {', '.join(names)})") from error
+    chosen = [(stratum, *able[place]) for place, stratum in drawn]
+    digits = len(str(len(chosen)))
+    sheet_rows = tuple(
+        SheetRow(f"r{number:0{digits}}", *ids, stratum, sha256)
+        for number, (stratum, ids, _, sha256, _) in enumerate(chosen, start=1)
+    )
+    unnamed = SheetKey("", scheme, names, seed, sampled, sheet_rows, len(raw), _results_digest(raw))
+    made = replace(unnamed, sheet=_name_of(unnamed))
+    items = [
+        SheetItem(row, made.check_of(row), source.problem, source.text)  # type: ignore[arg-type]
+        for row, (_, _, source, _, _) in zip(sheet_rows, chosen, strict=True)
+    ]
+    return MarkingSheet(made, tuple(items))
 
 
 def _drawn(
-    results: Path,
-    raw: Sequence[Mapping[str, Any]],
-    able: Sequence[_Candidate],
-    n: int,
-    scheme: LabelScheme,
-    names: tuple[str, ...],
-    score: str,
-    oversampling: float,
-    seed: int,
-) -> MarkingSheet:
-    """Draw a sheet from the rollouts that can be drawn; arguments as of `draw_sheet`."""
-    values = [tuple(_stratum_value(name, each, score) for name in names) for each in able]
+    names: Sequence[str], values: Sequence[tuple[str, ...]], n: int, oversampling: float, seed: int
+) -> tuple[tuple[Stratum, ...], list[tuple[int, int]]]:
+    """Draw from rollouts by the values of their fields; return the strata, and place and stratum of each in order."""
     kinds = sorted(set(values))
-    numbers = {kind: number for number, kind in enumerate(kinds)}
-    of_item = np.array([numbers[value] for value in values], dtype=np.int64)
+    of_item = np.array([kinds.index(value) for value in values], dtype=np.int64)
     populations = np.bincount(of_item, minlength=len(kinds)).tolist()
     factors = [oversampling if ("judges", "differ") in zip(names, kind, strict=True) else 1.0 for kind in kinds]
-    try:
-        sizes = allocate(populations, factors, n)
-    except PrismError as error:
-        raise PrismError(f"{results}: {error} (now {', '.join(names)})") from error
-    places = draw(of_item, sizes, seed)
-    digits = len(str(len(places)))
+    sizes = allocate(populations, factors, n)
     sampled = tuple(
         Stratum(", ".join(f"{name} {value}" for name, value in zip(names, kind, strict=True)), whole, part)
         for kind, whole, part in zip(kinds, populations, sizes, strict=True)
     )
-    rows = tuple(
-        SheetRow(f"r{number:0{digits}}", *able[place].ids, int(of_item[place]), str(able[place].raw["solution_sha256"]))
-        for number, place in enumerate(places, start=1)
-    )
-    unnamed = SheetKey("", scheme, names, seed, sampled, rows, len(raw), _results_digest(raw))
-    key = replace(unnamed, sheet=f"m{_digest(unnamed.to_dict())[:10]}")
-    items = []
-    for row, place in zip(rows, places, strict=True):
-        one = able[place].row
-        assert one.problem is not None
-        assert one.text is not None
-        items.append(SheetItem(row, key.check_of(row), one.problem, one.text))
-    return MarkingSheet(key, tuple(items))
+    return sampled, [(place, int(of_item[place])) for place in draw(of_item, sizes, seed)]
 
 
 def _results_digest(raw: Iterable[Mapping[str, Any]]) -> str:
@@ -272,46 +228,36 @@ def _judged(found: LabelTable) -> dict[tuple[str, str], str]:
     return told
 
 
-def _require_fields(names: Sequence[str], able: Sequence[_Candidate], *, has_judges: bool) -> None:
+def _require_fields(names: Sequence[str], rows: Sequence[ReportRow], *, has_judges: bool) -> None:
     """Raise a PrismError with all fields of strata that no rollout has, or that need judges."""
-    kept = sorted({str(key) for each in able for key in (each.raw.get("meta") or {})})
     faults = []
     for name in names:
         if name == "judges" and not has_judges:
             faults.append("judges: no judge is named behind the results")
-        elif name not in STRATA and all(_kept(each, name) is ABSENT for each in able):
-            there = ", ".join(dict.fromkeys([*STRATA, *kept]))
-            near = did_you_mean(name, [*STRATA, *kept])
-            faults.append(f"{name}: no row has this field{near}; there are {there} (`prism run --keep` keeps more)")
+        elif name not in STRATA and all(at_path(row.kept, tuple(name.split("."))) is ABSENT for row in rows):
+            there = list(dict.fromkeys([*STRATA, *kept_names(rows)]))
+            fault = f"no row has this field{did_you_mean(name, there)}; there are {', '.join(there)}"
+            faults.append(f"{name}: {fault} (`prism run --keep` keeps more)")
     if faults:
         raise PrismError("\n".join(f"--strata: {fault}" for fault in faults))
 
 
-def _kept(each: _Candidate, name: str) -> Any:
-    """Return a field of a rollout that its score row has kept; `ABSENT` without it."""
-    return at_path(each.raw.get("meta") or {}, tuple(name.split(".")))
-
-
-def _stratum_value(name: str, each: _Candidate, score: str) -> str:
-    """Return the value of one field of strata for a rollout."""
-    problem = each.row.problem
-    assert problem is not None
-    if name == "score":
-        return _score_bin(read_score(at_path(each.raw, tuple(score.split(".")))).score)
+def _stratum_value(name: str, row: ReportRow, known: Mapping[str, str]) -> str:
+    """Return the value of one field of strata for a rollout; `known` are those that its problem does not say."""
     if name not in STRATA:
-        value = _kept(each, name)
-        return _NOT_SAID if value is ABSENT else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    known = {
-        "judges": each.judged, "problem": problem.id, "model": each.row.model, "domain": problem.domain,
-        "level": problem.difficulty.level,
-    }  # fmt: skip
-    return known[name] or _NOT_SAID
+        value = at_path(row.kept, tuple(name.split(".")))
+        return NOT_SAID if value is ABSENT else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    problem = row.problem
+    assert problem is not None
+    level = problem.difficulty.level
+    values = {"problem": problem.id, "model": row.model, "domain": problem.domain, "level": level, **known}
+    return values[name] or NOT_SAID
 
 
 def _score_bin(score: float | None) -> str:
     """Return the interval of a score: none, all, and the halves between."""
     if score is None:
-        return _NOT_SAID
+        return NOT_SAID
     return "0" if score <= 0 else "1" if score >= 1 else "0 to 0.5" if score < 0.5 else "0.5 to 1"
 
 
@@ -438,28 +384,25 @@ def read_key(path: Path) -> SheetKey:
         data = parse_json(decode(read_bytes(path, _MAX_FILE)))
         if not isinstance(data, Mapping) or data.get("format") != _KEY_FORMAT:
             raise PrismError("is no key of a marking sheet, as `prism agree --sample` writes it")
+        scheme = LabelScheme(tuple(data["labels"]), data["ordered"], tuple(data["cuts"]), tuple(data["ranks"]))
         key = SheetKey(
-            str(data["sheet"]),
-            LabelScheme(
-                tuple(map(str, data["labels"])), bool(data["ordered"]), tuple(map(float, data["cuts"])),
-                tuple(map(int, data["ranks"])),
-            ),
-            tuple(map(str, data["fields"])), int(data["seed"]),
-            tuple(Stratum(str(one["name"]), int(one["population"]), int(one["sampled"])) for one in data["strata"]),
-            tuple(
-                SheetRow(str(one["id"]), str(one["problem_id"]), str(one["sample_id"]), int(one["stratum"]),
-                         str(one["solution_sha256"]))
-                for one in data["rows"]
-            ),
-            int(data["n_result"]), str(data["results_digest"]),
+            data["sheet"], scheme, tuple(data["fields"]), data["seed"],
+            tuple(Stratum(one["name"], one["population"], one["sampled"]) for one in data["strata"]),
+            tuple(SheetRow(**one) for one in data["rows"]), data["n_result"], data["results_digest"],
         )  # fmt: skip
+        own_name = _name_of(key)
     except PrismError as error:
         raise DataFileError(str(path), (str(error),)) from error
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise DataFileError(str(path), (f"is no key of a marking sheet: {type(error).__name__}: {error}",)) from error
-    if f"m{_digest(replace(key, sheet='').to_dict())[:10]}" != key.sheet:
+    if own_name != key.sheet:  # so that what stands in the file has the types that were written
         raise DataFileError(str(path), ("was changed after it was written: its rows and strata have another name",))
     return key
+
+
+def _name_of(key: SheetKey) -> str:
+    """Return the name of a sheet, which its key decides."""
+    return f"m{_digest(replace(key, sheet='').to_dict())[:10]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,15 +414,9 @@ class MarkedSheets:
 
 
 def read_marked(
-    results: Path,
-    others: Sequence[Path],
-    *,
-    key: Path | None = None,
-    scheme: LabelScheme | None = None,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
-) -> MarkedSheets:
+    results: Path, others: Sequence[Path], *, key: Path | None = None, scheme: LabelScheme | None = None,
+    **reading: Unpack[Reading],
+) -> MarkedSheets:  # fmt: skip
     """Read filled sheets, with the results and judges beside them, into one table of the rows of the sheet.
 
     Args:
@@ -487,7 +424,6 @@ def read_marked(
         others: filled sheets, and files of judges.
         key: of the sheets; None looks for it.
         scheme: another order of the labels, or other cuts; None takes those of the key.
-        score, mapping, scale: as in `label_agreement.label_table`.
 
     Errors:
         PrismError: all faults of sheets and results at once, each with its file and line.
@@ -514,7 +450,7 @@ def read_marked(
     if results not in sheets:
         faults += _results_faults(results, found)
         if not faults:
-            items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+            items, gathered = gather_judgements(results, judges, **reading)
     elif judges and not faults:
         faults += [f"{path}: judges need the results that they judge, in front of the sheets" for path in judges]
     if faults:
@@ -524,7 +460,7 @@ def read_marked(
         while name in gathered:
             name += "'"
         gathered[name] = listed
-    table = _of_sample(labelled_table(items, gathered, scheme, scale), found)
+    table = _of_sample(labelled_table(items, gathered, scheme, reading.get("scale")), found)
     return MarkedSheets(found, LabelTable(scheme, table, found.design))
 
 

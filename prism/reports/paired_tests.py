@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from prism.engine.rng import uniform
 from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
+from prism.reports.plain_values import named, plain
 from prism.reports.rating_sets import Floats, Ints
 
 _MAX_LISTED = 16  # problems that differ, whose 65,536 turnings are all counted
@@ -38,7 +39,7 @@ _LEAST_TURNINGS = 999
 _BLOCK = 1 << 20  # signs that are drawn at a time: 8 MB
 _BITS = 32  # signs from one number of the generator
 _SCALE = 10**9  # of differences as whole numbers, so that sums are exact and equal on every machine
-_DIGITS = 6  # in JSON
+DIGITS = 6  # in JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class Differences:
     """Differences of the items of one comparison, second less first.
 
     Attributes:
-        values: float64[n_item], none of them NaN.
-        problems: int64[n_item], the number of each item's problem.
+        values: of each item, none of them NaN.
+        problems: the problem of each item.
     """
 
-    values: Floats
-    problems: Ints
+    values: Sequence[float] | Floats
+    problems: Sequence[str] | Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,16 @@ class PairedTest:
     """
 
     difference: Estimate
-    n_problem: int
+    n_problem: int = field(metadata=named("problems"))
     p: float | None
     method: str
-    holm: float | None = None
+    holm: float | None = field(default=None, metadata=named("p_holm"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as plain values for JSON, rounded to six decimals."""
-        found = self.difference
-        return {
-            "difference": _rounded(found.value), "low": _rounded(found.low), "high": _rounded(found.high), "n": found.n,
-            "problems": self.n_problem, "p": _rounded(self.p), "p_holm": _rounded(self.holm), "method": self.method,
-            "reason": found.reason or None,
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self, DIGITS)
+        mean = found.pop("difference")
+        return {"difference": mean.pop("value"), **mean, **found}
 
 
 def paired_tests(compared: Sequence[Differences], *, replicates: int = REPLICATES) -> tuple[PairedTest, ...]:
@@ -131,8 +129,8 @@ def holm_adjusted(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
 
 def _problem_sums(one: Differences) -> Ints:
     """Return the sum of the differences of each problem, in whole billionths: int64[n_problem]."""
-    whole = np.rint(one.values * _SCALE).astype(np.int64)
-    names, numbers = np.unique(one.problems, return_inverse=True)
+    whole = np.rint(np.asarray(one.values, dtype=np.float64) * _SCALE).astype(np.int64)
+    names, numbers = np.unique(np.asarray(one.problems), return_inverse=True)
     sums = np.zeros(len(names), dtype=np.int64)
     np.add.at(sums, numbers, whole)
     return sums
@@ -220,8 +218,3 @@ def method_text(tests: Iterable[PairedTest]) -> str:
     words = {"exact": "exact", "monte_carlo": "drawn by a fixed seed"}
     found = " or ".join(text for method, text in words.items() if method in methods)
     return f"paired permutation test, {found}" if found else ""
-
-
-def _rounded(value: float | None) -> float | None:
-    """Round a value for JSON; None stays None."""
-    return None if value is None else round(value, _DIGITS) + 0.0

@@ -1,6 +1,6 @@
 """Test whether two raters rank items alike only by chance: Kendall's tau_b = 0, by scipy and by permutations.
 
-The only module that needs scipy (extra `stats`): p-values from the normal and from the exact distribution are its. The
+scipy (extra `report`) is loaded here alone: p-values from the normal and from the exact distribution are its. The
 permutations that are sampled are drawn here, from the house's own generator, as NumPy does not promise its streams.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ _MAX_LISTED = 7  # items with ties whose permutations are all listed: 5,040
 _MAX_SHUFFLED = 100  # items whose permutations are sampled; beyond them the normal distribution is good
 _SHUFFLES = 9_999
 
-NEEDS_STATS = needs_extra("the test of rank correlation needs", "stats")
+NEEDS_SCIPY = needs_extra("the test of rank correlation needs", "report")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +40,6 @@ class RankTest:
     permutation: float | None
     method: str
     reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the test as plain values for JSON."""
-        return {
-            "asymptotic": self.asymptotic, "permutation": self.permutation, "method": self.method,
-            "reason": self.reason or None,
-        }  # fmt: skip
 
 
 def kendall_test(ratings: Floats) -> RankTest:
@@ -124,7 +116,7 @@ def _scipy_p_value(ratings: Floats, method: str) -> float:
     try:
         from scipy import stats
     except ImportError as error:
-        raise PrismError(NEEDS_STATS) from error
+        raise PrismError(NEEDS_SCIPY) from error
     if len(ratings) == 2 and method == "asymptotic":  # scipy's variance with ties divides by n - 2
         return float(2 * stats.norm.sf(1.0))
     return float(stats.kendalltau(ratings[:, 0], ratings[:, 1], method=method).pvalue)

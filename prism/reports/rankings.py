@@ -14,25 +14,21 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from prism.errors import DataFileError, count_of
 from prism.grading.row import fingerprint, json_line
-from prism.inputs import shown
 from prism.problem.dag import POLICIES
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
-from prism.reports.gates import ComparedItem, Grader, Key, compared_item, describe, grader_of
-from prism.reports.group_comparison import Group, estimate_to_dict, group_name, group_of, pairwise_tests
-from prism.reports.paired_tests import PairedTest
+from prism.reports.gates import ComparedItem, Grader, first_and_count
+from prism.reports.group_comparison import Group, group_name, group_of, named_rows, pairwise_tests
+from prism.reports.paired_tests import DIGITS, PairedTest
+from prism.reports.plain_values import SPREAD, UNLISTED, plain
 from prism.version import RULES
 
-_SHOWN_FAULTS = 20
 _SHOWN_HEX = 12  # of a sha256
-_DIGITS = 6  # of means that are ranked: what they share is one rank
 
 States = frozenset[tuple[str, str]]  # problem id and sha256
 
@@ -52,10 +48,10 @@ class Entry:
 
     model: str
     run: str
-    group: Group
+    group: Group = field(metadata=SPREAD)
     strict: Estimate
     rank: int | None = None
-    to_first: PairedTest | None = None
+    to_first: PairedTest | None = field(default=None, metadata=UNLISTED)
 
     @property
     def mean(self) -> Estimate:
@@ -64,12 +60,9 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as plain values for JSON."""
-        return {
-            "rank": self.rank, "model": self.model, "run": self.run,
-            **{name: value for name, value in self.group.to_dict().items() if name != "name"},
-            "strict": estimate_to_dict(self.strict),
-            "to_first": None if self.to_first is None else self.to_first.to_dict(),
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self, DIGITS)
+        del found["name"]
+        return {**found, "to_first": self.to_first and self.to_first.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,22 +195,14 @@ def _read_entries(
         DataFileError: all faults: scores that are none, two rows of a model with the same ids.
     """
     found: dict[tuple[str, Grader], _Rows] = {}
-    seen: dict[tuple[str, Key], int] = {}
     faults: list[str] = []
-    for place, row in enumerate(rows, start=1):
-        item, fault = compared_item(row, place)
-        if item is None:
-            faults.append(f"row {place}: {fault}")
-            continue
-        name = group_name(row, fields) or Path(file).stem
-        if (first := seen.setdefault((name, item.key), place)) != place:
-            faults.append(f"row {place}: {describe(item.key)} of {shown(name)} stands in row {first} too")
-        items, strict = found.setdefault((name, grader_of(row)), ([], []))
-        items.append(item)
-        strict.append(_strict_score(row))
+    places = ((group_name(row, fields) or Path(file).stem, f"row {place}", row) for place, row in enumerate(rows, 1))
+    for each in named_rows(places, faults):
+        items, strict = found.setdefault((each.name, each.grader), ([], []))
+        items.append(each.item)
+        strict.append(_strict_score(each.data))
     if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        raise DataFileError(file, (*faults[:_SHOWN_FAULTS], *more))
+        raise DataFileError(file, first_and_count(faults))
     return found
 
 
@@ -236,9 +221,7 @@ def _strict_mean(items: Sequence[ComparedItem], strict: Sequence[float | None], 
         for one, value in zip(items, strict, strict=True)
         if one.score is not None and value is not None
     )
-    numbers = {name: k for k, name in enumerate(sorted({name for name, _ in known}))}
-    clusters = np.array([numbers[name] for name, _ in known], dtype=np.int64)
-    return mean_estimate(np.array([value for _, value in known], dtype=np.float64), clusters, replicates=replicates)
+    return mean_estimate([value for _, value in known], [name for name, _ in known], replicates=replicates)
 
 
 # Ranks. ---------------------------------------------------------------------------------------------------------
@@ -246,7 +229,7 @@ def _strict_mean(items: Sequence[ComparedItem], strict: Sequence[float | None], 
 
 def _ranked(entries: Sequence[Entry], replicates: int) -> tuple[Entry, ...]:
     """Sort entries by mean score, the highest first, with their ranks and the test of each against the first one."""
-    means = [None if one.mean.value is None else round(one.mean.value, _DIGITS) for one in entries]
+    means = [None if one.mean.value is None else round(one.mean.value, DIGITS) for one in entries]
     rated = [(mean, one) for mean, one in zip(means, entries, strict=True) if mean is not None]
     rated.sort(key=lambda pair: (-pair[0], pair[1].model, pair[1].run))
     places = {str(k): one.group for k, (_, one) in enumerate(rated)}

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from prism.errors import DataFileError, PrismError
-from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate
+from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.judgements import DROPPED, Judgement, read_judgements, read_score, score_row_summary
+from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.rank_tests import RankTest, kendall_test
 from prism.reports.rating_sets import Floats, Ints
 from prism.runs.records import ABSENT, at_path, read_records
@@ -54,17 +55,10 @@ class Alignment:
     """
 
     rater: str
-    n_judgement: int
+    n_judgement: int = field(metadata=named("judgements"))
     aligned: int
     dropped: Mapping[str, int]
     unrated: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "rater": self.rater, "judgements": self.n_judgement, "aligned": self.aligned,
-            "dropped": dict(sorted(self.dropped.items())), "unrated": self.unrated,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,8 +86,7 @@ class RatingTable:
     @property
     def clusters(self) -> Ints:
         """Problem of each item as a whole number from 0: int64[n_item]."""
-        numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in self.items], dtype=np.int64)
+        return numbered(problem for problem, _ in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +98,6 @@ class Disagreement:
     scores: tuple[float, float]
     reasons: tuple[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "problem_id": self.problem_id, "sample_id": self.sample_id, "scores": list(self.scores),
-            "reasons": list(self.reasons),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class RaterPair:
@@ -119,18 +105,10 @@ class RaterPair:
 
     raters: tuple[str, str]
     n: int
-    n_problem: int
+    n_problem: int = field(metadata=named("problems"))
     coefficients: Mapping[str, Estimate]
-    test: RankTest
+    test: RankTest = field(metadata=named("kendall_test"))
     disagreements: tuple[Disagreement, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "raters": list(self.raters), "n": self.n, "problems": self.n_problem,
-            "coefficients": _coefficients_to_dict(self.coefficients), "kendall_test": self.test.to_dict(),
-            "disagreements": [each.to_dict() for each in self.disagreements],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +129,6 @@ class Reliability:
     order_shift: Estimate
     orders: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "rater": self.rater, "flip_rate": self.flip_rate.to_dict(),
-            "order_flip_rate": self.order_flip_rate.to_dict(), "order_shift": self.order_shift.to_dict(),
-            "orders": list(self.orders),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -173,52 +143,56 @@ class Agreement:
         replicates: bootstrap samples asked for.
     """
 
-    n_item: int
+    n_item: int = field(metadata=named("items"))
     alignment: tuple[Alignment, ...]
     pairs: tuple[RaterPair, ...]
     together: Mapping[str, Estimate]
     reliability: tuple[Reliability, ...]
-    replicates: int
+    replicates: int = field(metadata=UNLISTED)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
-        return {
-            "items": self.n_item, "alignment": [each.to_dict() for each in self.alignment],
-            "pairs": [each.to_dict() for each in self.pairs], "together": _coefficients_to_dict(self.together),
-            "reliability": [each.to_dict() for each in self.reliability],
-            "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
-        }  # fmt: skip
+        return {**plain(self), "bootstrap": bootstrap_facts(self.replicates)}
 
 
-def _coefficients_to_dict(coefficients: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Return coefficients by name as plain values for JSON."""
-    return {name: each.to_dict() for name, each in coefficients.items()}
+def bootstrap_facts(replicates: int) -> dict[str, Any]:
+    """Return how intervals were made, as plain values for JSON."""
+    return {"replicates": replicates, "level": LEVEL, "clusters": "problem_id"}
 
 
 # Gathering. -----------------------------------------------------------------------------------------------------
 
 
+class Reading(TypedDict, total=False):
+    """How the files of raters are read.
+
+    Attributes:
+        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
+        mapping: fields of the judges' files.
+        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
+    """
+
+    score: str
+    mapping: Mapping[str, str] | None
+    scale: tuple[float, float] | None
+
+
 def rating_table(
-    results: Path,
-    judges: Sequence[Path] = (),
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
-    cut: float | None = None,
+    results: Path, judges: Sequence[Path] = (), *, cut: float | None = None, **reading: Unpack[Reading]
 ) -> RatingTable:
     """Read the scores of all raters from their files into one table of items by raters.
 
     Args:
         cut: scores from here up become 1, all others 0; None leaves them as they are.
-        results, judges, score, mapping, scale: as in `gather_judgements`.
+        results, judges: as in `gather_judgements`.
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
         PrismError: a score that the rows lack, a scale without width or that scores do not fit, a cut outside of it, a
             map that names no field.
     """
-    items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+    scale = reading.get("scale")
+    items, gathered = gather_judgements(results, judges, **reading)
     if RULES in gathered or scale is not None:
         _require_cut(cut, scale)
         for rater, listed in gathered.items():
@@ -232,26 +206,19 @@ Items = dict[tuple[str, str], str | None]  # problem and sample id of each, with
 
 
 def gather_judgements(
-    results: Path,
-    judges: Sequence[Path],
-    *,
-    score: str = "score",
-    mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
+    results: Path, judges: Sequence[Path], **reading: Unpack[Reading]
 ) -> tuple[Items, dict[str, list[Judgement]]]:
     """Read the judgements of all raters from their files; return the items that they are about, and all by rater.
 
     Args:
         results: score rows, which define the items; or judgements, if people are compared with people.
         judges: files of judgements.
-        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
-        mapping: fields of the judges' files.
-        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
 
     Errors:
         DataFileError: files that cannot be read.
         PrismError: a score that the rows lack, a scale without width, a map that names no field.
     """
+    score, mapping, scale = reading.get("score", "score"), reading.get("mapping"), reading.get("scale")
     if scale is not None and not scale[0] < scale[1]:
         raise PrismError(f"scale {scale[0]:g}:{scale[1]:g}: expected LOW:HIGH, LOW below HIGH")
     gathered: dict[str, list[Judgement]] = {}
@@ -534,6 +501,4 @@ def _reliability(rater: str, listed: Sequence[Judgement], replicates: int) -> Re
 
 def _clustered_mean(pairs: Sequence[tuple[str, float]], replicates: int) -> Estimate:
     """Estimate the mean of (problem id, value) pairs, with a bootstrap over problems."""
-    numbers: dict[str, int] = {}
-    clusters = np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in pairs], dtype=np.int64)
-    return mean_estimate(np.array([value for _, value in pairs]), clusters, replicates=replicates)
+    return mean_estimate([value for _, value in pairs], numbered(name for name, _ in pairs), replicates=replicates)

@@ -1,30 +1,35 @@
-"""One row of results as the tables of a report count it, and means over rows with intervals over problems.
+"""Rows of results as the tables of a report count them: the long table of their numbers, and means with intervals.
 
 What a row is made from, problem and text, is attached by `summary`, which reads those files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism.diagnosis.findings import Diagnosis
-from prism.errors import DataFileError, PrismError
+from prism.errors import PrismError
 from prism.generation.template import VARIANTS
 from prism.grading.result import Grade
 from prism.problem.schema import Problem, TemplateOrigin
 from prism.reports.agreement import Estimate, mean_estimate
+from prism.runs.records import ABSENT, Faults, at_path
 from prism.runs.score_files import grade_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NOT_SAID, UNRATED = "(not said)", "(not rated)"
 """Names of the groups of rows that have no value of a field, and of problems without a level of difficulty."""
 
-_SHOWN_FAULTS = 20
-_DIGITS = 4  # of a share in JSON, so that no last digit depends on the machine
+_LARGEST = 1e300  # of a kept number: sums of larger ones would overflow
+DIGITS = 4  # of a share in JSON, so that no last digit depends on the machine
 
 UNFIT = {
     "problem_absent": "no problem of the files has the id in the row",
@@ -83,11 +88,6 @@ def template_of(row: ReportRow) -> TemplateOrigin | None:
     return found if found is not None and found.variant in VARIANTS and found.pair else None
 
 
-def templates_by_problem(rows: Iterable[ReportRow]) -> dict[str, str]:
-    """Return the template of each problem that is a variant of one, by problem id."""
-    return {row.grade.problem_id: origin.id for row in rows if (origin := template_of(row)) is not None}
-
-
 def with_answers_apart(rows: Sequence[ReportRow]) -> tuple[ReportRow, ...]:
     """Return the rows, those of problems of answers alone kept out of mean scores if there are others beside them."""
     is_mixed = any(row.is_of_answers_alone for row in rows) and not all(row.is_of_answers_alone for row in rows)
@@ -101,7 +101,7 @@ def read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Re
         DataFileError: rows that hold no grade, all faults at once.
     """
     rows: list[ReportRow] = []
-    faults: list[str] = []
+    faults = Faults()
     for place, one in enumerate(raw, start=1):
         try:
             meta = one.get("meta")
@@ -110,33 +110,78 @@ def read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Re
             digest = str(one.get("problem_sha256") or "")
             rows.append(ReportRow(place, grade_of(one), model, "formulas" in one, digest, kept))
         except PrismError as error:
-            faults.append(f"row {place}: {error}")
-    if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        raise DataFileError(str(results), (*faults[:_SHOWN_FAULTS], *more))
+            faults.add(f"row {place}: {error}")
+    faults.check(results)
     return rows
 
 
-def estimate_to_dict(found: Estimate) -> dict[str, Any]:
-    """Return an estimate as plain values for JSON, rounded to four decimals."""
-    numbers = {"value": found.value, "low": found.low, "high": found.high}
-    rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}
-    return {**rounded, "n": found.n, "reason": found.reason or None}
+def kept_value(row: ReportRow, name: str) -> object:
+    """Return a kept field of a row: under that name, else by its path with dots; None where the row has none."""
+    if name in row.kept:
+        return row.kept[name]
+    value = at_path(row.kept, tuple(name.split(".")))
+    return None if value is ABSENT else value
 
 
-def problem_mean(
-    values: Iterable[tuple[str, float]], *, replicates: int, templates: Mapping[str, str] | None = None
-) -> Estimate:
-    """Estimate the mean of values, each behind the id of its problem; problems are what the bootstrap draws.
+def as_number(value: object) -> float | None:
+    """Return a number that a float holds; None for anything else, a bool, NaN and infinities."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return float(value) if is_number else None  # type: ignore[arg-type]
 
-    Args:
-        templates: by problem id, of generated problems; those of one template are drawn together.
+
+def row_number(row: ReportRow, name: str) -> float | None:
+    """Return the number in a kept field of a row; None where there is none."""
+    return as_number(kept_value(row, name))
+
+
+@contextmanager
+def texts_of_python() -> Iterator[None]:
+    """Have pandas keep texts as those of Python: Arrow refuses half a surrogate pair, which an id may hold."""
+    import pandas as pd
+
+    with pd.option_context("mode.string_storage", "python"):
+        yield
+
+
+def texts(values: Sequence[object]) -> pd.Series:
+    """Return values as a column of objects."""
+    import pandas as pd
+
+    return pd.Series(values, dtype=object)
+
+
+def row_frame(rows: Sequence[ReportRow]) -> pd.DataFrame:
+    """Return rows as the long table (pandas) that all figures of a report are made from, one line a row in file order.
+
+    Columns: `row` itself; `model`, `problem`, `template`; `drawn`, the number of what a bootstrap draws the row with,
+    its problem; `unit`, the same, but of a variant of a template that of the template; and numbers, NaN where a row
+    has none: `score`; `step`, the score if it is in mean scores; `strict`; `final`.
     """
-    pairs = list(values)
-    drawn_with = [("template", templates[name]) if templates and name in templates else ("", name) for name, _ in pairs]
-    numbers = {each: k for k, each in enumerate(sorted(set(drawn_with)))}
-    clusters = np.array([numbers[each] for each in drawn_with], dtype=np.int64)
-    found = mean_estimate(np.array([value for _, value in pairs], dtype=np.float64), clusters, replicates=replicates)
-    if found.reason == "one_problem" and drawn_with[0][0]:
+    import pandas as pd
+
+    problems = [row.grade.problem_id for row in rows]
+    origins = {row.grade.problem_id: origin.id for row in rows if (origin := template_of(row)) is not None}
+    templates = [origins.get(name, "") for name in problems]
+    units = [("template", made) if made else ("", name) for made, name in zip(templates, problems, strict=True)]
+    numbers = {unit: number for number, unit in enumerate(sorted(set(units)))}
+    frame = pd.DataFrame({
+        "row": texts(rows), "model": texts([row.model or NOT_SAID for row in rows]), "problem": texts(problems),
+        "drawn": pd.factorize(texts(problems), sort=True)[0],
+        "unit": np.array([numbers[unit] for unit in units], dtype=np.int64), "template": texts(templates),
+        "score": np.array([row.grade.score for row in rows], dtype=np.float64),
+        "final": np.array([row.grade.final_correct for row in rows], dtype=np.float64),
+        "strict": np.array([row.grade.policies.get("strict") for row in rows], dtype=np.float64),
+    })  # fmt: skip
+    is_in_scores = frame["score"].notna() & np.array([row.is_in_scores for row in rows], dtype=bool)
+    frame["final"] = frame["final"].where(frame["score"].notna())
+    frame["step"], frame["strict"] = frame["score"].where(is_in_scores), frame["strict"].where(is_in_scores)
+    return frame
+
+
+def column_mean(frame: pd.DataFrame, column: str, *, replicates: int, by: str = "drawn") -> Estimate:
+    """Estimate the mean of the numbers in a column; what the column `by` has alike is drawn together."""
+    known = frame[frame[column].notna()]
+    found = mean_estimate(known[column].to_numpy(np.float64), known[by].to_numpy(), replicates=replicates)
+    if by == "unit" and found.reason == "one_problem" and known["template"].iloc[0]:
         return replace(found, reason="one_template")
     return found

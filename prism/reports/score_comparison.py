@@ -13,23 +13,27 @@ right is what no coefficient says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from prism.errors import PrismError
-from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate
+from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.gates import Key, compared_item
-from prism.reports.report_rows import estimate_to_dict
+from prism.reports.plain_values import UNLISTED, named, plain
+from prism.reports.report_rows import DIGITS, texts_of_python
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 N_DISAGREEMENTS = 20
-_DIGITS = 4  # of a number in JSON, so that no last digit depends on the machine
 _OF_SCORE_ROWS = {"closure": "score", "strict": "strict", "prefix": "prefix"}  # the last two are policies
 _FAILED = ("killed", "internal")
-_RANKED = {"kendall_tau_b": FOR_TWO["kendall_tau_b"], "spearman": FOR_TWO["spearman"]}
+_TAU_B = {"kendall_tau_b": FOR_TWO["kendall_tau_b"]}
+_RANKED = {**_TAU_B, "spearman": FOR_TWO["spearman"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +48,6 @@ class BoundedScore:
     def number(self) -> float:
         """The score, NaN where there is none."""
         return np.nan if self.score is None else self.score
-
-    @property
-    def at_low(self) -> float:
-        """The score, at its lowest where there is none."""
-        return self.low if self.score is None else self.score
-
-    @property
-    def at_high(self) -> float:
-        """The score, at its highest where there is none."""
-        return self.high if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +79,15 @@ class ScoreFigures:
         n_zero, n_one: scores that are 0, and 1.
     """
 
-    name: str
-    n: int
-    n_null: int
-    n_failed: int
+    name: str = field(metadata=named("score"))
+    n: int = field(metadata=named("responses"))
+    n_null: int = field(metadata=named("null"))
+    n_failed: int = field(metadata=named("failed"))
     mean: Estimate
     mean_low: float | None
     mean_high: float | None
-    n_zero: int
-    n_one: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "score": self.name, "responses": self.n, "null": self.n_null, "failed": self.n_failed,
-            "mean": estimate_to_dict(self.mean), "mean_low": _rounded(self.mean_low),
-            "mean_high": _rounded(self.mean_high), "zero": self.n_zero, "one": self.n_one,
-        }  # fmt: skip
+    n_zero: int = field(metadata=named("zero"))
+    n_one: int = field(metadata=named("one"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +101,12 @@ class RankAgreement:
         low, high: Kendall's tau_b over those, with every null at its lowest, and at its highest; None if undefined.
     """
 
-    names: tuple[str, str]
-    tau_b: Estimate
+    names: tuple[str, str] = field(metadata=named("scores"))
+    tau_b: Estimate = field(metadata=named("kendall_tau_b"))
     spearman: Estimate
-    n_bounded: int
-    low: Estimate
-    high: Estimate
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "scores": list(self.names), "kendall_tau_b": estimate_to_dict(self.tau_b),
-            "spearman": estimate_to_dict(self.spearman), "responses_with_bounds": self.n_bounded,
-            "kendall_tau_b_null_at_low": estimate_to_dict(self.low),
-            "kendall_tau_b_null_at_high": estimate_to_dict(self.high),
-        }  # fmt: skip
+    n_bounded: int = field(metadata=named("responses_with_bounds"))
+    low: Estimate = field(metadata=named("kendall_tau_b_null_at_low"))
+    high: Estimate = field(metadata=named("kendall_tau_b_null_at_high"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,29 +121,18 @@ class Disagreement:
 
     problem_id: str
     sample_id: str
-    model: str
+    model: str | None
     scores: Mapping[str, BoundedScore]
     lower: str
     higher: str
     lower_rank: float
     higher_rank: float
+    derived: ClassVar = ("spread",)
 
     @property
     def spread(self) -> float:
         """The difference of the two ranks."""
         return self.higher_rank - self.lower_rank
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "problem_id": self.problem_id, "sample_id": self.sample_id, "model": self.model or None,
-            "spread": _rounded(self.spread), "lower": self.lower, "lower_rank": _rounded(self.lower_rank),
-            "higher": self.higher, "higher_rank": _rounded(self.higher_rank),
-            "scores": {
-                name: {"score": _rounded(one.score), "low": _rounded(one.low), "high": _rounded(one.high)}
-                for name, one in self.scores.items()
-            },
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +140,15 @@ class ModelScores:
     """The mean of each score over the responses of one model, and the model's place by it; None without a score."""
 
     model: str
-    n: int
-    means: Mapping[str, float | None]
-    places: Mapping[str, int | None]
+    n: int = field(metadata=named("responses"))
+    means: Mapping[str, float | None] = field(metadata=UNLISTED)
+    places: Mapping[str, int | None] = field(metadata=UNLISTED)
+    derived: ClassVar = ("scores",)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "model": self.model, "responses": self.n,
-            "scores": {
-                name: {"mean": _rounded(mean), "place": self.places[name]} for name, mean in self.means.items()
-            },
-        }  # fmt: skip
+    @property
+    def scores(self) -> dict[str, Any]:
+        """Mean and place by each score."""
+        return {name: {"mean": mean, "place": self.places[name]} for name, mean in self.means.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +163,9 @@ class ScoreComparison:
         models: by name; empty unless there are two or more.
     """
 
-    n: int
-    n_problem: int
-    figures: tuple[ScoreFigures, ...]
+    n: int = field(metadata=named("responses"))
+    n_problem: int = field(metadata=named("problems"))
+    figures: tuple[ScoreFigures, ...] = field(metadata=named("scores"))
     agreements: tuple[RankAgreement, ...]
     disagreements: tuple[Disagreement, ...]
     models: tuple[ModelScores, ...]
@@ -215,13 +178,8 @@ class ScoreComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {
-            "responses": self.n, "problems": self.n_problem, "replicates": self.replicates,
-            "scores": [one.to_dict() for one in self.figures],
-            "agreements": [one.to_dict() for one in self.agreements],
-            "disagreements": [one.to_dict() for one in self.disagreements],
-            "models": [one.to_dict() for one in self.models],
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self, DIGITS)
+        return found
 
 
 # Columns. -------------------------------------------------------------------------------------------------------
@@ -286,6 +244,7 @@ def _bounded(score: Any, low: Any, high: Any) -> BoundedScore:
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
+@texts_of_python()
 def compare_scores(
     columns: Sequence[ScoreColumn], *, replicates: int = REPLICATES, top: int = N_DISAGREEMENTS
 ) -> ScoreComparison:
@@ -302,117 +261,112 @@ def compare_scores(
     names = [column.name for column in columns]
     if len(columns) < 2 or len(set(names)) < len(names):
         raise PrismError(f"scores: {', '.join(names) or 'none'}; expected two or more, each of another name")
-    keys = sorted({key for column in columns for key in column.entries})
-    if not any(len({*one.entries} & {*other.entries}) for one, other in combinations(columns, 2)):
+    if not any({*one.entries} & {*other.entries} for one, other in combinations(columns, 2)):
         raise PrismError("scores: no two of them are of one response; are the problem and sample ids the same?")
-    numbers = {problem: k for k, problem in enumerate(sorted({key[0] for key in keys}))}
-    clusters = np.array([numbers[key[0]] for key in keys], dtype=np.int64)
+    keys = sorted({key for column in columns for key in column.entries})
+    frames = {end: _frame(columns, keys, end) for end in ("number", "low", "high")}
+    for end in ("low", "high"):  # an entry with a score has it as both, also where its own bounds are wider
+        frames[f"at_{end}"] = frames["number"].fillna(frames[end])
+    problems = [key[0] for key in keys]
     models: dict[Key, str] = {}
     for column in columns:
         models.update({key: model for key, model in column.models.items() if model})
     return ScoreComparison(
-        len(keys), len(numbers), tuple(_figures_of(column, numbers, replicates) for column in columns),
-        tuple(_rank_agreement(pair, keys, clusters, replicates) for pair in combinations(columns, 2)),
-        tuple(_disagreements(columns, models)[:top]), tuple(_model_scores(columns, keys, models)), replicates,
+        len(keys), len(set(problems)), tuple(_figures_of(column, frames, problems, replicates) for column in columns),
+        tuple(_rank_agreement(pair, frames, numbered(problems), replicates) for pair in combinations(names, 2)),
+        tuple(_disagreements(columns, frames["number"], models, top)), tuple(_model_scores(frames["number"], models)),
+        replicates,
     )  # fmt: skip
 
 
-def _figures_of(column: ScoreColumn, numbers: Mapping[str, int], replicates: int) -> ScoreFigures:
-    """Return the figures of one score; `numbers` are those of the problems."""
-    entries = [(key, one) for key, one in sorted(column.entries.items())]
-    scored = [(key, one.score) for key, one in entries if one.score is not None]
-    values = np.array([score for _, score in scored], dtype=np.float64)
-    clusters = np.array([numbers[key[0]] for key, _ in scored], dtype=np.int64)
-    low, high = (
-        float(np.mean([getattr(one, end) for _, one in entries])) if entries else None for end in ("low", "high")
-    )
+def _frame(columns: Sequence[ScoreColumn], keys: Sequence[Key], end: str) -> pd.DataFrame:
+    """Return one number of each entry, NaN where there is none: a line for each response, a column for each score."""
+    import pandas as pd
+
+    numbers = {
+        column.name: [getattr(column.entries[key], end) if key in column.entries else np.nan for key in keys]
+        for column in columns
+    }
+    return pd.DataFrame(numbers, index=pd.MultiIndex.from_tuples(keys, names=("problem", "sample")), dtype=np.float64)
+
+
+def _figures_of(
+    column: ScoreColumn, frames: Mapping[str, pd.DataFrame], problems: Sequence[str], replicates: int
+) -> ScoreFigures:
+    """Return the figures of one score; `problems` are those of the responses."""
+    values, low, high = (frames[end][column.name] for end in ("number", "low", "high"))
+    is_scored = values.notna().to_numpy()
+    low_mean, high_mean = (float(end.mean()) if len(column.entries) else None for end in (low, high))
     return ScoreFigures(
-        name=column.name, n=len(entries), n_null=len(entries) - len(scored), n_failed=column.n_failed,
-        mean=mean_estimate(values, clusters, replicates=replicates), mean_low=low, mean_high=high,
-        n_zero=int((values == 0).sum()), n_one=int((values == 1).sum()),
+        column.name, len(column.entries), len(column.entries) - int(is_scored.sum()), column.n_failed,
+        mean_estimate(values[is_scored].to_numpy(), numbered(problems)[is_scored], replicates=replicates),
+        low_mean, high_mean, int((values == 0).sum()), int((values == 1).sum()),
     )  # fmt: skip
 
 
 def _rank_agreement(
-    pair: tuple[ScoreColumn, ScoreColumn], keys: Sequence[Key], clusters: Any, replicates: int
+    pair: tuple[str, str], frames: Mapping[str, pd.DataFrame], clusters: Any, replicates: int
 ) -> RankAgreement:
-    """Return how two scores rank the responses of `keys`, whose problems are `clusters`."""
-    nothing = BoundedScore(None, np.nan, np.nan)
-    entries = [[column.entries.get(key, nothing) for column in pair] for key in keys]
+    """Return how two scores rank the responses, whose problems are `clusters`."""
+    columns = list(pair)
 
     def estimates(end: str) -> dict[str, Estimate]:
-        """Estimate both coefficients over a number of each entry."""
-        ratings = np.array([[getattr(one, end) for one in row] for row in entries], dtype=np.float64)
-        chosen = _RANKED if end == "number" else {"kendall_tau_b": _RANKED["kendall_tau_b"]}
-        return estimate_coefficients(ratings, clusters, replicates=replicates, chosen=chosen)
+        """Estimate both coefficients over a number of each entry, of its bounds the first alone."""
+        chosen = _RANKED if end == "number" else _TAU_B
+        return estimate_coefficients(frames[end][columns].to_numpy(), clusters, replicates=replicates, chosen=chosen)
 
-    # A null has bounds; an entry with a score has it as both, also where its own bounds are wider.
     decided = estimates("number")
-    low, high = (
-        decided if all(one.score is not None for row in entries for one in row) else estimates(end)
-        for end in ("at_low", "at_high")
-    )
+    is_whole = bool(frames["number"][columns].notna().all(axis=None))
+    low, high = (decided if is_whole else estimates(end) for end in ("at_low", "at_high"))
+    n_bounded = int(frames["low"][columns].notna().all(axis=1).sum())
     return RankAgreement(
-        (pair[0].name, pair[1].name), decided["kendall_tau_b"], decided["spearman"],
-        sum(not np.isnan([one.low for one in row]).any() for row in entries),
-        low["kendall_tau_b"], high["kendall_tau_b"],
-    )  # fmt: skip
-
-
-def _mid_ranks(scores: Mapping[Key, float]) -> dict[Key, float]:
-    """Return the share of scores below each one, those equal to it by half: from 0 to 1."""
-    values = np.array(sorted(scores.values()), dtype=np.float64)
-    below, upto = (
-        {key: int(np.searchsorted(values, score, side)) for key, score in scores.items()} for side in ("left", "right")
+        pair, decided["kendall_tau_b"], decided["spearman"], n_bounded, low["kendall_tau_b"], high["kendall_tau_b"]
     )
-    return {key: (below[key] + upto[key]) / (2 * len(values)) for key in scores}
 
 
-def _disagreements(columns: Sequence[ScoreColumn], models: Mapping[Key, str]) -> list[Disagreement]:
-    """Return the responses that two scores rank differently, each with those that do most, the widest spread first."""
-    widest: dict[Key, Disagreement] = {}
-    for pair in combinations(columns, 2):
-        scored = [{key: one.score for key, one in each.entries.items() if one.score is not None} for each in pair]
-        both = scored[0].keys() & scored[1].keys()
-        ranks = [_mid_ranks({key: own[key] for key in both}) for own in scored]
-        for key in both:
-            (low, lower), (high, higher) = sorted(zip((own[key] for own in ranks), (0, 1), strict=True))
-            if high > low and (key not in widest or high - low > widest[key].spread):
-                scores = {column.name: column.entries[key] for column in columns if key in column.entries}
-                names = pair[lower].name, pair[higher].name
-                widest[key] = Disagreement(*key, models.get(key, ""), scores, *names, low, high)
-    return sorted(widest.values(), key=lambda one: (-round(one.spread, 9), one.problem_id, one.sample_id))
+def _disagreements(
+    columns: Sequence[ScoreColumn], numbers: pd.DataFrame, models: Mapping[Key, str], top: int
+) -> list[Disagreement]:
+    """Return the responses that two scores rank differently, each with those that do most, the widest spread first.
+
+    A rank is the share of scores below, those equal by half.
+    """
+    import pandas as pd
+
+    ranks: list[pd.DataFrame] = []
+    for pair in combinations(numbers.columns, 2):
+        both = numbers[list(pair)].dropna()
+        ranked = ((both.rank() - 0.5) / len(both)).set_axis(["a", "b"], axis=1)
+        ranks.append(ranked.assign(first=pair[0], second=pair[1], spread=(ranked["a"] - ranked["b"]).abs()))
+    every = pd.concat(ranks).query("spread > 0").reset_index()
+    every["shown"] = -every["spread"].round(9)
+    widest = every.sort_values("spread", ascending=False, kind="stable").drop_duplicates(["problem", "sample"])
+    found = []
+    for one in widest.sort_values(["shown", "problem", "sample"], kind="stable").head(top).itertuples():
+        key = (one.problem, one.sample)
+        scores = {column.name: column.entries[key] for column in columns if key in column.entries}
+        ends = sorted(((one.a, one.first), (one.b, one.second)), key=lambda end: end[0])
+        (low, lower), (high, higher) = ends
+        found.append(Disagreement(*key, models.get(key), scores, lower, higher, low, high))
+    return found
 
 
-def _model_scores(columns: Sequence[ScoreColumn], keys: Sequence[Key], models: Mapping[Key, str]) -> list[ModelScores]:
+def _model_scores(numbers: pd.DataFrame, models: Mapping[Key, str]) -> list[ModelScores]:
     """Return the mean of each score by model, with the models' places; nothing of fewer than two models."""
-    by_model: dict[str, list[Key]] = {}
-    for key in keys:
-        by_model.setdefault(models.get(key, ""), []).append(key)
-    by_model.pop("", None)
-    if len(by_model) < 2:
+    of_model = numbers.groupby([models.get(key, "") for key in numbers.index])
+    means = of_model.mean().round(9).drop(index="", errors="ignore")
+    if len(means) < 2:
         return []
-    means: dict[str, dict[str, float | None]] = {}
-    for column in columns:
-        for model, own in by_model.items():
-            values = [score for key in own if (one := column.entries.get(key)) and (score := one.score) is not None]
-            means.setdefault(column.name, {})[model] = round(float(np.mean(values)), 9) if values else None
-    places = {
-        name: {
-            model: None if mean is None else 1 + sum(other is not None and other > mean for other in of.values())
-            for model, mean in of.items()
-        }
-        for name, of in means.items()
-    }
+    places, sizes = means.rank(ascending=False, method="min"), of_model.size()
     return [
         ModelScores(
-            model, len(own), {name: of[model] for name, of in means.items()},
-            {name: of[model] for name, of in places.items()},
+            model, int(sizes[model]), {name: _or_none(mean) for name, mean in means.loc[model].items()},
+            {name: _or_none(place, int) for name, place in places.loc[model].items()},
         )
-        for model, own in sorted(by_model.items())
+        for model in means.index
     ]  # fmt: skip
 
 
-def _rounded(value: float | None) -> float | None:
-    """Round a number for JSON; None for None."""
-    return None if value is None else round(value, _DIGITS) + 0.0
+def _or_none(value: float, kind: Callable[[float], Any] = float) -> Any:
+    """Return a number of a table as a plain one; None for NaN."""
+    return None if np.isnan(value) else kind(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prism.reports.agreement import LEVEL
 from prism.reports.score_comparison import BoundedScore, ScoreComparison
-from prism.reports.table_formats import Cell, Column, DataTable, Kind
+from prism.reports.table_formats import Cell, DataTable, columns, with_intervals
 
 SCORES = {
     "closure": "PRISM-DAG: share of points of the matched nodes and all they rest on",
@@ -28,13 +28,12 @@ def score_comparison_tables(found: ScoreComparison) -> list[DataTable]:
 
 def _score_table(found: ScoreComparison) -> DataTable:
     """Return the figures of each score."""
-    columns = (
-        Column("score"), Column("responses", Kind.COUNT), Column("null", Kind.COUNT), Column("failed", Kind.COUNT),
-        Column("mean", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("low", Kind.VALUE),
-        Column("high", Kind.VALUE), Column("0", Kind.COUNT), Column("1", Kind.COUNT),
+    heads = columns(
+        "score", ("responses", "count"), ("null", "count"), ("failed", "count"), ("mean", "values"), ("low", "value"),
+        ("high", "value"), ("0", "count"), ("1", "count"),
     )  # fmt: skip
     rows = tuple(
-        (one.name, one.n, one.n_null, one.n_failed, one.mean, one.mean, one.mean_low, one.mean_high, one.n_zero,
+        (one.name, one.n, one.n_null, one.n_failed, *with_intervals(one.mean), one.mean_low, one.mean_high, one.n_zero,
          one.n_one)
         for one in found.figures
     )  # fmt: skip
@@ -42,18 +41,17 @@ def _score_table(found: ScoreComparison) -> DataTable:
         "Null: nothing decides it; it is in no mean. 0 and 1: responses with these scores.",
         "Low and high: the mean with every null at its worst and at its best.",
     )
-    return DataTable("scores", "The scores", columns, rows, notes=notes)
+    return DataTable("scores", "The scores", heads, rows, notes=notes)
 
 
 def _agreement_table(found: ScoreComparison) -> DataTable:
     """Return how each two scores rank the responses."""
-    columns = (
-        Column("score"), Column("beside"), Column("tau_b", Kind.VALUE), Column("interval", Kind.INTERVAL),
-        Column("rho", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("n", Kind.COUNT),
-        Column("tau_b, null low", Kind.VALUE), Column("tau_b, null high", Kind.VALUE), Column("n of all", Kind.COUNT),
+    heads = columns(
+        "score", "beside", ("tau_b", "values"), ("rho", "values"), ("n", "count"), ("tau_b, null low", "value"),
+        ("tau_b, null high", "value"), ("n of all", "count"),
     )  # fmt: skip
     rows = tuple(
-        (*one.names, one.tau_b, one.tau_b, one.spearman, one.spearman, one.tau_b.n, one.low, one.high, one.n_bounded)
+        (*one.names, *with_intervals(one.tau_b, one.spearman), one.tau_b.n, one.low, one.high, one.n_bounded)
         for one in found.agreements
     )
     notes = (
@@ -61,27 +59,26 @@ def _agreement_table(found: ScoreComparison) -> DataTable:
         f"Intervals of {LEVEL:.0%}, by a bootstrap that draws problems with all their responses.",
         "Null low, null high: tau_b over all responses of both, with every null at its worst and at its best.",
     )
-    return DataTable("agreements", "How they rank the same responses", columns, rows, n_keys=2, notes=notes)
+    return DataTable("agreements", "How they rank the same responses", heads, rows, n_keys=2, notes=notes)
 
 
 def _model_table(found: ScoreComparison) -> DataTable:
     """Return the mean of each score by model, with the model's place."""
-    columns = [Column("model"), Column("responses", Kind.COUNT)]
+    heads = columns("model", ("responses", "count"))
     for name in found.names:
-        columns += [Column("mean", Kind.VALUE, group=name), Column("place", Kind.COUNT, group=name)]
+        heads += columns(("mean", "value"), ("place", "count"), group=name)
     rows = []
     for one in found.models:
         cells: list[Cell] = [one.model, one.n]
         for name in found.names:
             cells += [one.means.get(name), one.places.get(name)]
         rows.append(tuple(cells))
-    return DataTable("models", "Models by each score", tuple(columns), tuple(rows), notes=("Nulls are in no mean.",))
+    return DataTable("models", "Models by each score", heads, tuple(rows), notes=("Nulls are in no mean.",))
 
 
 def _disagreement_table(found: ScoreComparison) -> DataTable:
     """Return the responses that two of the scores rank most differently."""
-    columns = [Column("problem"), Column("sample"), Column("spread", Kind.VALUE), Column("lower by"), Column("rank")]
-    columns += [Column("higher by"), Column("rank"), *map(Column, found.names)]
+    heads = columns("problem", "sample", ("spread", "value"), "lower by", "rank", "higher by", "rank", *found.names)
     rows: list[tuple[Cell, ...]] = []
     for one in found.disagreements:
         ranks = (one.lower, f"{one.lower_rank:.2f}", one.higher, f"{one.higher_rank:.2f}")
@@ -91,7 +88,7 @@ def _disagreement_table(found: ScoreComparison) -> DataTable:
         "Rank: the share of the responses with both scores that a score ranks lower, ties by half.",
         "Spread: the difference of the two ranks, of the two scores that differ most. Of a null its bounds are shown.",
     )
-    return DataTable("disagreements", "Where they disagree most", tuple(columns), tuple(rows), n_keys=2, notes=notes)
+    return DataTable("disagreements", "Where they disagree most", heads, tuple(rows), n_keys=2, notes=notes)
 
 
 def _score_text(score: BoundedScore | None) -> str:

@@ -16,7 +16,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,13 +34,12 @@ class Stratum:
     name: str
     population: int
     sampled: int
+    derived: ClassVar = ("weight",)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON; `weight` is the number of items that one of the sample is."""
-        return {
-            "name": self.name, "population": self.population, "sampled": self.sampled,
-            "weight": self.population / self.sampled,
-        }  # fmt: skip
+    @property
+    def weight(self) -> float:
+        """Number of items of the population that one of the sample stands for."""
+        return self.population / self.sampled
 
 
 def allocate(populations: Sequence[int], factors: Sequence[float], n: int) -> list[int]:

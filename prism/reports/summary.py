@@ -11,12 +11,12 @@ same `Report`.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,23 +32,35 @@ from prism.problem.schema import Problem
 from prism.problem.source import problem_path
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate
 from prism.reports.cross_tables import Crossing, CrossTable, cross_table
-from prism.reports.error_counts import ErrorCounts, errors_by_model
-from prism.reports.lengths import LengthFigures, length_figures
-from prism.reports.passes import SampleFigures, sample_figures
+from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
 from prism.reports.report_rows import (
+    DIGITS,
     NOT_SAID,
     UNRATED,
     ReportRow,
-    estimate_to_dict,
-    problem_mean,
+    column_mean,
     read_report_rows,
+    row_frame,
+    texts,
+    texts_of_python,
     with_answers_apart,
+)
+from prism.reports.run_figures import (
+    ErrorCounts,
+    LengthFigures,
+    SampleFigures,
+    errors_by_model,
+    length_figures,
+    sample_figures,
 )
 from prism.reports.variant_differences import VariantDifferences, variant_differences
 from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
 from prism.runs.score_files import score_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BINS = ("0", "<.1", "<.2", "<.3", "<.4", "<.5", "<.6", "<.7", "<.8", "<.9", "<1", "1")
 """Of the distribution of scores: nothing, tenths, all. Nothing and all are answers of their own, no tenths."""
@@ -75,20 +87,12 @@ class Group:
     """
 
     name: str
-    n: int
-    n_unscored: int
-    mean: Estimate
+    n: int = field(metadata=named("rollouts"))
+    n_unscored: int = field(metadata=named("unscored"))
+    mean: Estimate = field(metadata=named("step_accuracy"))
     strict: Estimate
-    final: Estimate
-    bins: tuple[int, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "name": self.name, "rollouts": self.n, "unscored": self.n_unscored,
-            "step_accuracy": estimate_to_dict(self.mean), "strict": estimate_to_dict(self.strict),
-            "final_accuracy": estimate_to_dict(self.final), "scores": list(self.bins),
-        }  # fmt: skip
+    final: Estimate = field(metadata=named("final_accuracy"))
+    bins: tuple[int, ...] = field(metadata=named("scores"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +103,10 @@ class NodeCount:
     """
 
     index: int
-    n: int
+    n: int = field(metadata=named("rollouts"))
     matched: int
     credited: int
     alternative: str = ""
-
-    def to_dict(self) -> dict[str, int | str]:
-        """Return the figures as plain values for JSON."""
-        return {
-            "index": self.index, "rollouts": self.n, "matched": self.matched, "credited": self.credited,
-            "alternative": self.alternative,
-        }  # fmt: skip
 
     def __str__(self) -> str:
         """Return `3`, or of an alternative `3 by energy`."""
@@ -136,8 +133,9 @@ class ProblemFigures:
         """Return the figures as plain values for JSON."""
         known = self.problem
         return {
-            **self.group.to_dict(), "title": known.title if known else None, "domain": known.domain if known else None,
-            "level": known.difficulty.level if known else None, "nodes": [node.to_dict() for node in self.nodes],
+            **plain(self.group, DIGITS), "title": known.title if known else None,
+            "domain": known.domain if known else None, "level": known.difficulty.level if known else None,
+            "nodes": plain(self.nodes),
         }  # fmt: skip
 
 
@@ -187,59 +185,44 @@ class Report:
         variants: its paired differences between variants of generated problems; None where it has none.
     """
 
-    sha256: str
+    sha256: str = field(metadata=named("results_sha256"))
     graders: tuple[tuple[str, str], ...]
     statuses: Mapping[str, int]
     overall: Group
     models: tuple[Group, ...]
     domains: tuple[Group, ...]
     levels: tuple[Group, ...]
-    problems: tuple[ProblemFigures, ...]
-    formula_statuses: tuple[StatusCount, ...]
-    n_compact: int
+    problems: tuple[ProblemFigures, ...] = field(metadata=UNLISTED)
+    formula_statuses: tuple[StatusCount, ...] = field(metadata=named("formulas"))
+    n_compact: int = field(metadata=named("compact_rows"))
     flags: Mapping[str, int]
-    n_incident: int
+    n_incident: int = field(metadata=named("incidents"))
     unfit: Mapping[str, int]
-    replicates: int
-    has_problems: bool = False
-    has_texts: bool = False
-    agreement: Agreement | None = None
-    judge_comparisons: tuple[JudgeComparison, ...] = ()
+    replicates: int = field(metadata=UNLISTED)
+    has_problems: bool = field(default=False, metadata=UNLISTED)
+    has_texts: bool = field(default=False, metadata=UNLISTED)
+    agreement: Agreement | None = field(default=None, metadata=UNLISTED)
+    judge_comparisons: tuple[JudgeComparison, ...] = field(default=(), metadata=named("against_rules"))
     first_wrong: Mapping[str, int] | None = None
-    samples: tuple[SampleFigures, ...] = ()
-    lengths: LengthFigures | None = None
-    errors: tuple[ErrorCounts, ...] = ()
-    crossed: CrossTable | None = None
-    variants: VariantDifferences | None = None
-    rows: tuple[ReportRow, ...] = field(default=(), repr=False)
+    samples: tuple[SampleFigures, ...] = field(default=(), metadata=UNLISTED)
+    lengths: LengthFigures | None = field(default=None, metadata=UNLISTED)
+    errors: tuple[ErrorCounts, ...] = field(default=(), metadata=UNLISTED)
+    crossed: CrossTable | None = field(default=None, metadata=UNLISTED)
+    variants: VariantDifferences | None = field(default=None, metadata=UNLISTED)
+    rows: tuple[ReportRow, ...] = field(default=(), repr=False, metadata=UNLISTED)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures, without the rows, as plain values for JSON."""
+        alone: dict[str, Any] = {
+            "by_length": self.lengths, "crossed": self.crossed, "variant_differences": self.variants,
+            "agreement": self.agreement,
+        }  # fmt: skip
+        lists: dict[str, Any] = {"problems": self.problems, "samples": self.samples, "errors_by_model": self.errors}
         return {
-            "results_sha256": self.sha256,
+            **plain(self, DIGITS), **{name: one and one.to_dict() for name, one in alone.items()},
+            **{name: [one.to_dict() for one in each] for name, each in lists.items()}, "bins": list(BINS),
             "graders": [{"version": version, "fingerprint": sign} for version, sign in self.graders],
-            "statuses": dict(sorted(self.statuses.items())), "overall": self.overall.to_dict(), "bins": list(BINS),
-            "models": [each.to_dict() for each in self.models], "domains": [each.to_dict() for each in self.domains],
-            "levels": [each.to_dict() for each in self.levels],
-            "problems": [each.to_dict() for each in self.problems],
-            "formulas": [
-                {"status": one.status, "reason": one.reason or None, "n": one.n} for one in self.formula_statuses
-            ],
-            "missed_nodes": [
-                {"problem_id": each.group.name, **node.to_dict()} for each, node in missed_nodes(self)
-            ],
-            "compact_rows": self.n_compact, "flags": dict(sorted(self.flags.items())), "incidents": self.n_incident,
-            "unfit": dict(sorted(self.unfit.items())),
-            "first_wrong": None if self.first_wrong is None else dict(sorted(self.first_wrong.items())),
-            "samples": [each.to_dict() for each in self.samples],
-            "by_length": None if self.lengths is None else self.lengths.to_dict(),
-            "errors_by_model": [each.to_dict() for each in self.errors],
-            "crossed": None if self.crossed is None else self.crossed.to_dict(),
-            "variant_differences": None if self.variants is None else self.variants.to_dict(),
-            "agreement": None if self.agreement is None else self.agreement.to_dict(),
-            "against_rules": [
-                {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.judge_comparisons
-            ],
+            "missed_nodes": [{"problem_id": each.group.name, **plain(node)} for each, node in missed_nodes(self)],
             "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
         }  # fmt: skip
 
@@ -259,6 +242,7 @@ def reason_text(key: str) -> str:
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
+@texts_of_python()
 def build_report(
     results: Path,
     *,
@@ -307,15 +291,15 @@ def build_report(
         fitted = _diagnose_rows(watched(fitted))
     panelled = rating_table(results, judges, mapping=mapping, scale=scale) if judges and rows else None
     agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
-    found = _compute_report(results, raw, fitted, replicates)
-    crossed = None if crossing is None else cross_table(fitted, crossing, replicates=replicates)
+    frame = row_frame(fitted)
+    crossed = None if crossing is None else cross_table(frame, crossing, replicates=replicates)
     return replace(
-        found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
+        _compute_report(results, raw, fitted, frame, replicates), has_problems=bool(problems),
+        has_texts=rollouts is not None, agreement=agreement,
         judge_comparisons=_compare_judges(panelled), first_wrong=_count_first_wrong(fitted) if diagnosed else None,
-        samples=sample_figures(fitted, replicates=replicates), lengths=length_figures(fitted, replicates=replicates),
-        errors=errors_by_model(fitted),
-        crossed=crossed,
-        variants=None if crossed is None else variant_differences(fitted, crossed, replicates=replicates),
+        samples=sample_figures(frame, replicates=replicates), lengths=length_figures(frame, replicates=replicates),
+        errors=errors_by_model(frame), crossed=crossed,
+        variants=None if crossed is None else variant_differences(frame, crossed, replicates=replicates),
     )  # fmt: skip
 
 
@@ -389,9 +373,6 @@ def _attach_sources(
     """Return the row with its problem and text where their sha256 are right; `unfit` says why one is missing.
 
     Args:
-        row, raw: the row as a value, and as a mapping from the file.
-
-    Args:
         row, raw: the row, read and as it stands in the file.
         known: problems by id; None if no problems were named.
         texts: None if no rollouts were named.
@@ -417,34 +398,29 @@ def _attach_sources(
 
 
 def _compute_report(
-    results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[ReportRow, ...], replicates: int
+    results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[ReportRow, ...], frame: pd.DataFrame, replicates: int
 ) -> Report:
-    """Compute all figures of a report; `raw` are the same rows as mappings from the file."""
+    """Compute all figures of a report; `raw` are the same rows as mappings from the file, `frame` is as a table."""
 
-    def groups(name_of: Callable[[ReportRow], str | None]) -> tuple[Group, ...]:
-        """Compute figures by group, sorted by name; `name_of` gives the group of a row, None for no group."""
-        parted: dict[str, list[ReportRow]] = defaultdict(list)
-        for row in rows:
-            name = name_of(row)
-            if name is not None:
-                parted[name].append(row)
-        return tuple(_group_figures(name, parted[name], replicates) for name in sorted(parted))
+    def groups(name_of: Callable[[Problem], str], absent: str) -> tuple[Group, ...]:
+        """Compute figures by what the problem of a row says; nothing where no problem of any row says anything."""
+        names = texts([None if row.problem is None else name_of(row.problem) or absent for row in rows])
+        found = _groups(frame, names, replicates)
+        return tuple(one for one in found if len(found) > 1 or one.name != absent)
 
     graders = {(str(one["grader"].get("version")), str(one["grader"].get("fingerprint")))
                for one in raw if isinstance(one["grader"], Mapping)}  # fmt: skip
     order = {"Easy": 0, "Medium": 1, "Hard": 2}
-    levels = groups(lambda row: None if row.problem is None else row.problem.difficulty.level or UNRATED)
-    levels = tuple(one for one in levels if len(levels) > 1 or one.name != UNRATED)
-    domains = groups(lambda row: None if row.problem is None else row.problem.domain or NOT_SAID)
+    levels = groups(lambda problem: problem.difficulty.level or "", UNRATED)
     return Report(
         sha256=hashlib.sha256(results.read_bytes()).hexdigest(),
         graders=tuple(sorted(graders)),
         statuses=Counter(row.grade.status for row in rows),
-        overall=_group_figures("all", rows, replicates),
-        models=groups(lambda row: row.model or NOT_SAID) if any(row.model for row in rows) else (),
-        domains=tuple(one for one in domains if len(domains) > 1 or one.name != NOT_SAID),
+        overall=_group_figures("all", frame, replicates),
+        models=_groups(frame, frame["model"], replicates) if any(row.model for row in rows) else (),
+        domains=groups(lambda problem: problem.domain, NOT_SAID),
         levels=tuple(sorted(levels, key=lambda one: order.get(one.name, len(order)))),
-        problems=_figures_by_problem(rows),
+        problems=_figures_by_problem(frame),
         formula_statuses=_count_statuses(rows),
         n_compact=sum(not row.has_formulas for row in rows),
         flags=Counter(flag for row in rows for flag in row.grade.flags),
@@ -455,21 +431,15 @@ def _compute_report(
     )
 
 
-def _group_figures(name: str, rows: Sequence[ReportRow], replicates: int) -> Group:
+def _groups(frame: pd.DataFrame, names: pd.Series, replicates: int) -> tuple[Group, ...]:
+    """Compute figures by group, sorted by name; rows without a name are in no group."""
+    return tuple(_group_figures(str(name), own, replicates) for name, own in frame.groupby(names))
+
+
+def _group_figures(name: str, own: pd.DataFrame, replicates: int) -> Group:
     """Compute the figures of some rows; scores of final answers alone are in no mean with step scores."""
-    scored = [(row.grade, row.grade.score) for row in rows if row.grade.score is not None]
-    by_step = [(row.grade, row.grade.score) for row in rows if row.is_in_scores and row.grade.score is not None]
-
-    def mean(of: Iterable[tuple[Grade, float]], value_of: Callable[[Grade], float | None]) -> Estimate:
-        """Estimate the mean of a value over scored rows; rows with None are left out."""
-        known = ((grade.problem_id, value_of(grade)) for grade, _ in of)
-        return problem_mean(((each, value) for each, value in known if value is not None), replicates=replicates)
-
-    return Group(
-        name, len(rows), len(rows) - len(scored), mean(by_step, lambda grade: grade.score),
-        mean(by_step, lambda grade: grade.policies.get("strict")),
-        mean(scored, lambda grade: float(grade.final_correct)), count_bins(score for _, score in by_step),
-    )  # fmt: skip
+    mean, strict, final = (column_mean(own, column, replicates=replicates) for column in ("step", "strict", "final"))
+    return Group(name, len(own), int(own["score"].isna().sum()), mean, strict, final, count_bins(own["step"].dropna()))
 
 
 def count_bins(scores: Iterable[float]) -> tuple[int, ...]:
@@ -484,13 +454,11 @@ def count_bins(scores: Iterable[float]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _figures_by_problem(rows: Sequence[ReportRow]) -> tuple[ProblemFigures, ...]:
+def _figures_by_problem(frame: pd.DataFrame) -> tuple[ProblemFigures, ...]:
     """Compute the figures of each problem, sorted by mean score from the lowest."""
-    parted: dict[str, list[ReportRow]] = defaultdict(list)
-    for row in rows:
-        parted[row.grade.problem_id].append(row)
     found = []
-    for name, own in parted.items():
+    for name, lines in frame.groupby("problem", sort=False):
+        own = list(lines["row"])
         problem = next((row.problem for row in own if row.problem is not None), None)
         # Rows of another state of the problem file speak of other nodes; of several states nobody can tell which.
         fits = [row for row in own if row.problem is problem]
@@ -498,9 +466,8 @@ def _figures_by_problem(rows: Sequence[ReportRow]) -> tuple[ProblemFigures, ...]
         scored = [row.grade for row in fits if row.grade.score is not None and is_one]
         by = {way: [grade for grade in scored if grade.alternative == way] for way in _alternatives_of(scored, problem)}
         nodes = tuple(count for way, grades in by.items() for count in _count_nodes(way, grades))
-        found.append(ProblemFigures(_group_figures(name, own, 0), problem, nodes, tuple(own)))
-    worst = {id(one): one.group.mean.value for one in found}
-    return tuple(sorted(found, key=lambda one: (2.0 if worst[id(one)] is None else worst[id(one)], one.group.name)))
+        found.append(ProblemFigures(_group_figures(str(name), lines, 0), problem, nodes, tuple(own)))
+    return tuple(sorted(found, key=lambda one: (one.group.mean.value is None, one.group.mean.value, one.group.name)))
 
 
 def _alternatives_of(grades: Sequence[Grade], problem: Problem | None) -> list[str]:

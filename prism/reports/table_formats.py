@@ -6,8 +6,8 @@ until it is written: people are shown three decimals, or what the column says, a
 LaTeX is a `table` with the rules of booktabs. Whatever a model, a problem or a file says is text there: what TeX reads
 as a command is escaped, an accented letter is spelled with its accent, and a sign that pdfLaTeX has no glyph for
 becomes its code point, so that the table compiles. Refused: formulas as mathematics (those of a problem may use macros
-that the paper does not have); pandas and tabulate (a dependency each, for what the standard library and a dozen lines
-do).
+that the paper does not have); the writers of pandas and tabulate (they round, escape and fold in their own ways, and a
+paper would have other figures than the terminal).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
+from typing import Any
 
 from prism.latex import one_line
 from prism.reports.agreement import REASONS, Estimate
@@ -103,15 +104,45 @@ class DataTable:
     notes: tuple[str, ...] = ()
 
 
+Part = DataTable | str
+"""What is shown one below the other: tables, and the lines between them."""
+
+
 def in_one_line(text: str) -> str:
     """Return text on one line, with control and invisible characters written out as `⟨U+202E⟩`."""
     return visible(one_line(text))
 
 
-def share_columns(head: str, *, group: str = "", interval: bool = True) -> tuple[Column, ...]:
-    """Return the columns of a share in [0, 1]: its value, and beside it the interval unless that is left out."""
-    value = Column(head, Kind.VALUE, group, is_share=True)
-    return (value, Column("interval", Kind.INTERVAL, group, is_share=True)) if interval else (value,)
+_SHARE = {"is_share": True}
+_CHANGE = {"is_share": True, "is_signed": True}
+_COLUMNS: dict[str, tuple[Kind, dict[str, Any], bool]] = {
+    "text": (Kind.TEXT, {}, False), "formula": (Kind.FORMULA, {}, False), "count": (Kind.COUNT, {}, False),
+    "value": (Kind.VALUE, {}, False), "values": (Kind.VALUE, {}, True), "share": (Kind.VALUE, _SHARE, False),
+    "shares": (Kind.VALUE, _SHARE, True), "change": (Kind.VALUE, _CHANGE, False),
+    "changes": (Kind.VALUE, _CHANGE, True), "p": (Kind.P_VALUE, {}, False),
+    "estimate": (Kind.VALUE, {"absent": "undefined"}, True),
+}  # fmt: skip
+"""Of a sort of columns, as `columns` names it: the kind, attributes, and True if the interval stands beside it."""
+
+
+def columns(*named: str | tuple[str, str], **attributes: Any) -> tuple[Column, ...]:
+    """Return columns: a head alone is one of text, a head with a key of `_COLUMNS` one of that sort.
+
+    >>> [column.head for column in columns("model", ("n", "count"), ("score", "shares"))]
+    ['model', 'n', 'score', 'interval']
+    """
+    found: list[Column] = []
+    for one in named:
+        head, sort = (one, "text") if isinstance(one, str) else one
+        kind, own, has_interval = _COLUMNS[sort]
+        found.append(Column(head, kind, **own, **attributes))
+        found += [Column("interval", Kind.INTERVAL, **own, **attributes)] if has_interval else []
+    return tuple(found)
+
+
+def counts(*heads: str) -> tuple[tuple[str, str], ...]:
+    """Return the arguments for columns of counts."""
+    return tuple((head, "count") for head in heads)
 
 
 def with_intervals(*estimates: Estimate | None) -> tuple[Cell, ...]:
@@ -184,18 +215,12 @@ def as_csv(table: DataTable) -> str:
 
     An interval is two columns, its low and its high end; what has no value is empty.
     """
-    heads = [head for column in table.columns for head in _csv_heads(table.columns, column)]
+    heads: list[str] = []
+    for place, column in enumerate(table.columns):
+        of = table.columns[place - 1].whole_head  # an interval stands behind its value
+        heads += [f"{of} low", f"{of} high"] if column.kind is Kind.INTERVAL else [column.whole_head]
     rows = (zip(table.columns, row, strict=True) for row in table.rows)
-    return csv_text([heads, *([cell for each in row for cell in _csv_cells(*each)] for row in rows)])
-
-
-def _csv_heads(columns: Sequence[Column], column: Column) -> tuple[str, ...]:
-    """Return the heads of a column in CSV: of an interval those of its ends, behind the value that it belongs to."""
-    if column.kind is not Kind.INTERVAL:
-        return (column.whole_head,)
-    place = next(k for k, one in enumerate(columns) if one is column)
-    head = columns[place - 1].whole_head
-    return f"{head} low", f"{head} high"
+    return csv_text([heads, *([text for each in row for text in _csv_cells(*each)] for row in rows)])
 
 
 def _csv_cells(column: Column, cell: Cell) -> tuple[str, ...]:
@@ -203,11 +228,10 @@ def _csv_cells(column: Column, cell: Cell) -> tuple[str, ...]:
     if column.kind is Kind.INTERVAL:
         ends = (cell.low, cell.high) if isinstance(cell, Estimate) else (None, None)
         return tuple(_csv_number(column, end) for end in ends)
-    if isinstance(cell, Estimate):
-        cell = cell.value
-    if cell is None or isinstance(cell, str):
-        return (in_one_line(cell or ""),)
-    return (str(cell) if column.kind is Kind.COUNT else _csv_number(column, cell),)
+    value = cell.value if isinstance(cell, Estimate) else cell
+    if value is None or isinstance(value, str):
+        return (in_one_line(value or ""),)
+    return (str(value) if column.kind is Kind.COUNT else _csv_number(column, value),)
 
 
 def _csv_number(column: Column, value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Problems, grades, comparisons and agreement as tables and lines for a terminal.
+"""Problems, sets of them, grades and comparisons as tables and lines for a terminal.
 
 Nothing is decided here. `cli` prints what these functions give, and loads rich through them only when it does.
 """
@@ -23,15 +23,14 @@ from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, finds_nothing, reason_in_words, unstated_finals_in_words
 from prism.problem.schema import Problem, in_alternative
+from prism.problem.set_counts import LEVELS, UNRATED, SetCounts
 from prism.problem.source import NODE_LISTS, read_source
 from prism.problem.students import Student
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
 from prism.reports.gates import Comparison, GateOutcome, describe, describe_outcome, describe_pair, worst_first
 from prism.reports.html.markup import visible
-from prism.reports.ratings import Agreement
-from prism.reports.report_tables import Part, agreement_parts
-from prism.reports.table_formats import DataTable, Kind, in_one_line, shown_rows
+from prism.reports.table_formats import Cell, DataTable, Kind, Part, columns, counts, in_one_line, shown_rows
 
 _COLOURS = {"matched": "green", "credited": "cyan", "missing": "red"}  # a word stands beside each
 _SHOWN_TITLE = 100  # characters of a title in a list
@@ -236,11 +235,11 @@ def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[Re
         ("Values at an instant, at a place or in a case: never put in", known["conditions"], ("name", "value")),
         ("In the text, and not used", known["left_out"], ("name", "why")),
     )
-    for title, rows, columns in lists:
+    for title, rows, heads in lists:
         if rows:
-            table = _table("", columns)
+            table = _table("", heads)
             for row in rows:
-                table.add_row(*(row[column] for column in columns))
+                table.add_row(*(row[head] for head in heads))
             parts += [title, table]
     return parts
 
@@ -289,11 +288,6 @@ def _difficulty_line(problem: Problem) -> str:
     return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
 
 
-def agreement_tables(agreed: Agreement, width: int) -> list[RenderableType]:
-    """Return tables and lines that show the agreement of raters: counts, pairs, all together, repeated judgements."""
-    return rich_parts(agreement_parts(agreed), width)
-
-
 def rich_parts(parts: Iterable[Part], width: int) -> list[RenderableType]:
     """Lay tables out for a terminal, each with its notes below it; lines stay lines.
 
@@ -340,6 +334,35 @@ def _column_widths(table: DataTable, heads: list[str], rows: list[list[str]], wi
         widths[widest] -= 1
         excess -= 1
     return widths
+
+
+def set_parts(found: SetCounts) -> list[Part]:
+    """Return the tables and lines that count a set of problems: its measures, domains by difficulty, subtopics."""
+    heads = ("total", "mean", "lowest", "median", "highest")
+    spreads = tuple(
+        (name, *map(_number, (one.total, one.mean, one.low, one.middle, one.high)))
+        for name, one in found.spreads.items()
+    )
+    levels = [level for level in (*LEVELS, UNRATED) if any(row[level] for row in found.domains.values())]
+    by_domain: list[tuple[Cell, ...]] = [
+        (name, *(row[level] for level in levels), sum(row.values())) for name, row in found.domains.items()
+    ]
+    if len(found.domains) > 1:
+        by_domain.append(("all", *(sum(row[level] for row in found.domains.values()) for level in levels), found.n))
+    parts: list[Part] = [
+        DataTable("measures", count_of(found.n, "problem"), columns("of a problem", *counts(*heads)), spreads),
+        DataTable("domains", "By domain and difficulty", columns("domain", *counts(*levels, "all")), tuple(by_domain)),
+    ]
+    if found.subtopics:
+        topics = tuple((domain, topic, n) for (domain, topic), n in found.subtopics.items())
+        parts.append(DataTable("subtopics", "By subtopic", columns("domain", "subtopic", *counts("problems")), topics))
+    forms = ", ".join(f"{n} {form or 'of no stated form'}" for form, n in found.forms.items())
+    return [*parts, f"Final answers: {forms}."]
+
+
+def _number(value: float) -> str:
+    """Write a whole number without decimals, and any other with two."""
+    return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
 def label_differences(student: Student, result: Grade) -> dict[str, list[int]]:

@@ -13,32 +13,43 @@ difference is above 0 would be binomial with 1/2 among those that differ at all;
 What `knowledge` and `abstract` tell is no achievement. So they are compared in what no told step earns: final answers,
 and whatever is no score of steps, such as time and tokens.
 
-Source of the sign test: Dixon, Mood, J. Am. Stat. Assoc. 41 (1946). Refused: scipy for it, which `prism report` would
-then need for one sum of binomial coefficients.
+Source of the sign test: Dixon, Mood, J. Am. Stat. Assoc. 41 (1946).
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism.errors import count_of
 from prism.generation.template import ABSTRACT, KNOWLEDGE, ORIGINAL, PERTURBED
-from prism.problem.schema import TemplateOrigin
-from prism.reports.agreement import Estimate, mean_estimate
-from prism.reports.cross_tables import CrossTable, Key, Measure, field_reader, key_cells, sorted_keys, with_totals
-from prism.reports.report_rows import ReportRow, estimate_to_dict, template_of
-from prism.reports.table_formats import Cell, Column, DataTable, Kind, with_intervals
+from prism.reports.agreement import Estimate, mean_estimate, numbered
+from prism.reports.cross_tables import (
+    CrossTable,
+    Key,
+    Measure,
+    field_reader,
+    key_cells,
+    measured,
+    sorted_keys,
+    with_measures,
+    with_totals,
+)
+from prism.reports.plain_values import plain
+from prism.reports.report_rows import DIGITS, template_of, texts
+from prism.reports.table_formats import Cell, DataTable, columns, with_intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FIELD = "variant"
 """The field of a table that asks for the differences."""
 
+_VARIANTS = (ORIGINAL, PERTURBED, KNOWLEDGE, ABSTRACT)
 _DIGITS = 9  # of a difference; what is smaller is a rounding error, and has no sign
 _P_DIGITS = 6  # significant ones of p, in JSON
 
@@ -93,7 +104,7 @@ class VariantDifference:
         return {
             "values": dict(zip(fields, self.key, strict=True)), "first": self.contrast.first,
             "second": self.contrast.second, "paired_by": self.contrast.paired_by, "measure": self.measure.name,
-            "difference": estimate_to_dict(self.mean), "templates": self.n_template, "above": self.n_above,
+            "difference": plain(self.mean, DIGITS), "templates": self.n_template, "above": self.n_above,
             "below": self.n_below, "p": float(f"{self.p:.{_P_DIGITS}g}"),
         }  # fmt: skip
 
@@ -123,13 +134,11 @@ class VariantDifferences:
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
-def variant_differences(
-    rows: Sequence[ReportRow], crossed: CrossTable, *, replicates: int
-) -> VariantDifferences | None:
+def variant_differences(frame: pd.DataFrame, crossed: CrossTable, *, replicates: int) -> VariantDifferences | None:
     """Compute the paired differences that belong to a table; None if it has no field `variant`, or there are no pairs.
 
     Args:
-        rows: those of the table.
+        frame: the rows of the table.
         crossed: the table, whose figures and other fields are used.
         replicates: bootstrap samples behind the intervals; 0 for none.
     """
@@ -137,83 +146,60 @@ def variant_differences(
     fields = tuple(name for name in (*asked.by, *asked.across) if name != FIELD)
     if FIELD not in (*asked.by, *asked.across):
         return None
-    origins = {row.grade.problem_id: origin for row in rows if (origin := template_of(row)) is not None}
+    rows = list(frame["row"])
     readers = [field_reader(name, rows) for name in fields]
-    parted: dict[Key, list[ReportRow]] = defaultdict(list)
-    for row in rows:
-        if row.grade.score is not None and row.grade.problem_id in origins:
-            for key in with_totals(tuple(read(row) for read in readers), asked):
-                parted[key].append(row)
+    origins = {row.grade.problem_id: origin for row in rows if (origin := template_of(row)) is not None}
+    known = [origins.get(name) for name in frame["problem"]]
+    values = frame.assign(**{name: texts([one and getattr(one, name) for one in known]) for name in (FIELD, "pair")})
+    values = with_measures(values[values[FIELD].notna()], crossed.measures)
+    parted: dict[Key, list[int]] = defaultdict(list)
+    for at in values.index:
+        for key in with_totals(tuple(read(rows[at]) for read in readers), asked):
+            parted[key].append(at)
     found = [
         one
         for key in sorted_keys(parted)
         for contrast in CONTRASTS
         for measure in crossed.measures
         if not (measure.is_of_steps and contrast.first in (KNOWLEDGE, ABSTRACT))
-        if (one := _difference(key, contrast, measure, parted[key], origins, replicates)) is not None
+        if (one := _difference(key, contrast, measure, values.loc[parted[key]], replicates)) is not None
     ]
-    n_left_out = sum(row.grade.problem_id not in origins for row in rows)
-    return VariantDifferences(fields, tuple(found), n_left_out) if found else None
+    return VariantDifferences(fields, tuple(found), sum(one is None for one in known)) if found else None
 
 
 def _difference(
-    key: Key, contrast: Contrast, measure: Measure, rows: Sequence[ReportRow], origins: Mapping[str, TemplateOrigin],
-    replicates: int,
-) -> VariantDifference | None:  # fmt: skip
+    key: Key, contrast: Contrast, measure: Measure, scored: pd.DataFrame, replicates: int
+) -> VariantDifference | None:
     """Compute one difference over the scored rows of a key; None without a pair.
 
-    Args:
-        origins: of the problems, by id.
+    A value of a template or pair is the mean over its problems, that of a problem the mean over its rollouts.
     """
-    paired = list(_paired(contrast, measure.values(rows), origins))
-    if not paired:
+    lines = measured(measure, scored).dropna(subset=measure.column)
+    by_problem = lines.groupby("problem")[measure.column].mean()
+    own = scored.drop_duplicates("problem").set_index("problem").loc[by_problem.index].assign(value=by_problem)
+    unit = ["template", "pair"] if contrast.paired_by == "pair" else ["template"]
+    means = own.groupby([*unit, FIELD])["value"].mean().unstack(FIELD).reindex(columns=[*_VARIANTS])
+    paired = (means[contrast.first] - means[contrast.second]).dropna()
+    if not len(paired):
         return None
-    by_template: dict[str, list[float]] = defaultdict(list)
-    for template, value in paired:
-        by_template[template].append(value)
-    numbers = {name: number for number, name in enumerate(by_template)}
-    clusters = np.array([numbers[name] for name, _ in paired], dtype=np.int64)
-    mean = mean_estimate(np.array([value for _, value in paired]), clusters, replicates=replicates)
+    templates = numbered(paired.index.get_level_values(0))
+    mean = mean_estimate(paired.to_numpy(np.float64), templates, replicates=replicates)
     if mean.reason:
         mean = replace(mean, reason="one_template")
-    signs = [round(fmean(values), _DIGITS) for values in by_template.values()]
-    above, below = sum(each > 0 for each in signs), sum(each < 0 for each in signs)
+    signs = paired.groupby(level=0).mean().round(_DIGITS)
+    above, below = int((signs > 0).sum()), int((signs < 0).sum())
     return VariantDifference(key, contrast, measure, mean, len(signs), above, below, sign_test(above, below))
-
-
-def _paired(
-    contrast: Contrast, values: Sequence[tuple[str, float]], origins: Mapping[str, TemplateOrigin]
-) -> Iterator[tuple[str, float]]:
-    """Yield template and difference of each template or pair that has both variants, in the order of their names.
-
-    Args:
-        values: problem id and value, of each rollout. A value of a template is the mean over its problems, that of a
-            problem the mean over its rollouts.
-        origins: of the problems, by id.
-    """
-    by_problem: dict[str, list[float]] = defaultdict(list)
-    for name, value in values:
-        by_problem[name].append(value)
-    by_unit: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for name, own in by_problem.items():
-        origin = origins[name]
-        unit = (origin.id, origin.pair if contrast.paired_by == "pair" else "")
-        by_unit[unit][origin.variant].append(fmean(own))
-    for (template, _), own_variants in sorted(by_unit.items()):
-        first, second = (own_variants.get(each) for each in (contrast.first, contrast.second))
-        if first and second:
-            yield template, fmean(first) - fmean(second)
 
 
 def sign_test(above: int, below: int) -> float:
     """Return the exact two-sided p-value of the sign test: of as uneven a split, or more so, where each is a coin.
 
-    >>> sign_test(6, 0), sign_test(1, 3), sign_test(0, 0)
-    (0.03125, 0.625, 1.0)
+    >>> sign_test(6, 0), sign_test(0, 0)
+    (0.03125, 1.0)
     """
-    n = above + below
-    n_as_uneven = 2 * sum(math.comb(n, k) for k in range(min(above, below) + 1))
-    return min(1.0, n_as_uneven / (1 << n))
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(above, below), above + below, 0.5))) if above + below else 1.0
 
 
 # The table. -----------------------------------------------------------------------------------------------------
@@ -222,12 +208,11 @@ def sign_test(above: int, below: int) -> float:
 def variant_table(found: VariantDifferences) -> DataTable:
     """Lay the differences out, one in a row: what it is of, its mean and interval, templates by sign, p."""
     is_share = all(one.measure.is_share for one in found.differences)
-    columns = (
-        *map(Column, found.fields), Column("difference"), Column("figure"), Column("n", Kind.COUNT),
-        Column("mean", Kind.VALUE, is_share=is_share, is_signed=True),
-        Column("interval", Kind.INTERVAL, is_share=is_share, is_signed=True),
-        *(Column(head, Kind.COUNT) for head in ("above", "below", "equal")), Column("p", Kind.P_VALUE),
+    heads = columns(
+        *found.fields, "difference", "figure", ("n", "count"), ("mean", "changes"), ("above", "count"),
+        ("below", "count"), ("equal", "count"), ("p", "p"),
     )  # fmt: skip
+    heads = tuple(replace(one, is_share=is_share and one.is_share) for one in heads)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *key_cells(one.key), str(one.contrast), one.measure.name, one.mean.n,
@@ -243,6 +228,6 @@ def variant_table(found: VariantDifferences) -> DataTable:
     if found.n_left_out:
         notes.append(f"{count_of(found.n_left_out, 'rollout')} of problems that are no variant of a template left out.")
     return DataTable(
-        "variant-differences", "Paired differences between variants", columns, rows, n_keys=len(found.fields) + 2,
+        "variant-differences", "Paired differences between variants", heads, rows, n_keys=len(found.fields) + 2,
         notes=tuple(notes),
     )  # fmt: skip

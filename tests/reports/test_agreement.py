@@ -110,21 +110,27 @@ def test_p_values_are_those_of_the_definitions():
                 assert found.permutation == pytest.approx(twin_exact(ratings), abs=NEAR)
 
 
+@pytest.mark.parametrize("absent", ["scipy", "pandas"])
 @pytest.mark.parametrize(
-    "words", [["agree", "rows.jsonl", "judge.jsonl"], ["report", "rows.jsonl", "--judge", "judge.jsonl"]]
+    "words",
+    [["agree", "rows.jsonl", "judge.jsonl"], ["report", "rows.jsonl"], ["protocol", "compare", "a.jsonl", "b.jsonl"]],
 )
-def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, words):
-    monkeypatch.setitem(sys.modules, "scipy", None)
+def test_a_command_that_needs_an_extra_names_itself_and_the_extra(monkeypatch, words, absent):
+    monkeypatch.setitem(sys.modules, absent, None)
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 3
-    named = "prism agree" if words[0] == "agree" else "prism report --judge"
-    assert done.stderr == f"prism: {needs_extra(f'{named} needs scipy of', 'stats')}\n"
-    with pytest.raises(PrismError, match="stats"):
+    named = " ".join(["prism", *(word for word in words if "." not in word)])
+    assert done.stderr == f"prism: {needs_extra(f'{named} needs pandas and scipy of', 'report')}\n"
+
+
+def test_a_rank_test_without_scipy_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(PrismError, match="report"):
         kendall_test(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]))
 
 
 @pytest.mark.slow
-def test_only_the_rank_test_imports_scipy():
+def test_no_page_and_no_table_loads_scipy():
     script = (
         "import sys; import prism.cli, prism.reports.tables, prism.reports.ratings, prism.reports.html.page;"
         " sys.exit('scipy' in sys.modules)"
@@ -169,15 +175,32 @@ def test_kappas_are_those_of_scikit_learn():
 
 
 def test_kappas_are_those_of_statsmodels():
-    rater = pytest.importorskip("statsmodels.stats.inter_rater", reason="statsmodels brings pandas; the twins are here")
+    from statsmodels.stats import inter_rater as rater
+
     for ratings, q in random_pairs():
         if not (ratings % 1).any():
             table, _ = rater.aggregate_raters(ratings.astype(int), q)
             assert value("fleiss_kappa", ratings) == pytest.approx(rater.fleiss_kappa(table), abs=NEAR)
             square = np.zeros((q, q))
             np.add.at(square, tuple(ratings.astype(int).T), 1)
-            kappa = rater.cohens_kappa(square, wt="quadratic").kappa
-            assert value("cohen_kappa_quadratic", ratings) == pytest.approx(kappa, abs=NEAR)
+            for name, weights in (("", None), ("_linear", "linear"), ("_quadratic", "quadratic")):
+                kappa = rater.cohens_kappa(square, wt=weights, return_results=False)
+                assert value(f"cohen_kappa{name}", ratings) == pytest.approx(kappa, abs=NEAR)
+
+
+def test_alphas_are_those_of_krippendorff():
+    """Of two raters and of five, a fifth of whose ratings are missing."""
+    from krippendorff import alpha
+
+    chance = np.random.default_rng(17)
+    many = chance.integers(0, 5, (40, 5)).astype(float)
+    many[chance.random(many.shape) < 0.2] = np.nan
+    for ratings in (*(ratings for ratings, _ in random_pairs()), many):
+        for metric in ("nominal", "ordinal", "interval", "ratio"):
+            if metric == "ratio" and np.nanmin(ratings) < 0:
+                continue
+            expected = alpha(reliability_data=ratings.T, level_of_measurement=metric)
+            assert value(f"krippendorff_alpha_{metric}", ratings) == pytest.approx(expected, abs=1e-9)
 
 
 # Against twins: each from its definition, over full matrices. ------------------------------------------------------

@@ -18,8 +18,8 @@ from prism.errors import PrismError
 from prism.problem.source import problem_path
 from prism.reports.agreement import Estimate
 from prism.reports.cross_tables import Crossing, cross_data_table, cross_table
-from prism.reports.lengths import length_figures
-from prism.reports.report_rows import ReportRow
+from prism.reports.report_rows import ReportRow, row_frame
+from prism.reports.run_figures import length_figures
 from prism.reports.summary import build_report
 from tests.reports.test_table_formats import check_latex
 from tests.support.made_rows import DOMAINS, LEVELS, MODELS, made_row, paper_rows, write_rows
@@ -30,7 +30,7 @@ def read_rows(path, rows) -> tuple[ReportRow, ...]:
 
 
 def crossed(rows, **options):
-    return cross_table(rows, Crossing(**options), replicates=20)
+    return cross_table(row_frame(rows), Crossing(**options), replicates=20)
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +154,26 @@ def test_figures_that_rows_have_are_found_by_their_usual_names(rows):
         assert (tokens == same, time == seconds, cost) == (True, True, 1000)
 
 
+def test_names_may_hold_half_a_surrogate_pair(tmp_path):
+    half = "\ud800"
+    made = [
+        made_row("p" + half, str(k), 0.5, model="m" + half, effort=half, template=half, variant=variant, pair=half)
+        for k, variant in enumerate(("original", "perturbed", "knowledge"))
+    ]
+    asked = Crossing(("model", "effort", "variant"), measures=("score", "pass@1"))
+    found = build_report(write_rows(tmp_path / "rows.jsonl", made), crossing=asked, replicates=5)
+    assert [one.name for one in found.models] == ["m" + half]
+    assert found.crossed is not None
+    assert {key[:2] for key in found.crossed.rows} == {("m" + half, half)}
+    assert json.dumps(found.to_dict())
+
+
 def test_what_is_no_number_has_no_mean(tmp_path):
     kept = [3, 5.0, True, "7", None, 10**400, [1]]
     rows = read_rows(tmp_path, [made_row(f"p{k}", "", 0.5, size=size, tokens=size) for k, size in enumerate(kept)])
     size = crossed(rows, by=("status",), measures=("size",)).cells[("ok",), ()].estimates[0]
     assert (size.value, size.n) == (4.0, 2)
-    lengths = length_figures(rows, replicates=0)
+    lengths = length_figures(row_frame(rows), replicates=0)
     assert lengths is not None
     assert (lengths.unit, lengths.n_unknown, lengths.overall[0].n) == ("tokens", 5, 2)
     with pytest.raises(PrismError, match="size is named twice"):

@@ -14,6 +14,7 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.row import json_line
 from prism.reports.agreement import REASONS
 from prism.reports.judgements import read_judgements, read_score, score_in_text
+from prism.reports.plain_values import plain
 from prism.reports.ratings import UNALIGNED, agreement_of, rating_table
 
 
@@ -150,7 +151,7 @@ def test_openai_batches(tmp_path):
     ]  # fmt: skip
     results = write(tmp_path / "rows.jsonl", [score_row("fall", f"s{k}", 0.5) for k in (1, 2, 3)])
     found = rating_table(results, [path], scale=(0, 2))
-    assert found.alignment[1].to_dict() == {
+    assert plain(found.alignment[1]) == {
         "rater": "gpt", "judgements": 4, "aligned": 1, "unrated": 2,
         "dropped": {"failed": 1, "not_in_results": 1, "unreadable": 1},
     }  # fmt: skip
@@ -190,7 +191,7 @@ def test_items_are_found_by_what_the_file_names(tmp_path):
         {"problem_id": "fall", "sample_id": "s9", "score": 1}, {"sample_id": "s4", "score": 1},
     ])  # fmt: skip
     found = rating_table(results, [judge], mapping={"problem_id": "problem_id", "sample_id": "sample_id"})
-    assert [each.to_dict() for each in found.alignment] == [
+    assert plain(found.alignment) == [
         {"rater": "rules", "judgements": 4, "aligned": 3, "dropped": {"not_graded": 1}, "unrated": 1},
         {"rater": "judge", "judgements": 7, "aligned": 3, "unrated": 1,
          "dropped": {"ambiguous": 1, "no_score": 1, "not_in_results": 1, "repeated": 1}},

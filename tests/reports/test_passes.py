@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.reports.passes import OF_SAMPLES, best_of_k, pass_at_k, pass_power_k, sample_figures, sample_values
+from prism.reports.report_rows import row_frame
+from prism.reports.run_figures import (
+    OF_SAMPLES,
+    best_of_k,
+    pass_at_k,
+    pass_power_k,
+    sample_figures,
+    sample_values,
+    samples,
+)
 from prism.reports.summary import build_report
 from tests.support.made_rows import made_row, write_rows
 
@@ -44,7 +53,7 @@ def rows(tmp_path):
 
 
 def test_problems_with_too_few_rollouts_are_left_out_and_counted(rows):
-    found = {(one.model, one.k): one for one in sample_figures(rows, replicates=0)}
+    found = {(one.model, one.k): one for one in sample_figures(row_frame(rows), replicates=0)}
     assert list(found) == [("a", 1), ("a", 2), ("a", 4), ("b", 1)]
     values = {key: [estimate.value for estimate in one.estimates] for key, one in found.items()}
     best = (1 * 0.25 + 2 * 0.5 + 3 * 0.75) / 6
@@ -57,6 +66,7 @@ def test_problems_with_too_few_rollouts_are_left_out_and_counted(rows):
 
 
 def test_rollouts_of_two_models_are_no_samples_of_each_other(rows):
-    assert sorted(sample_values("pass@", 1, rows)) == [("p", 0.25), ("p", 1.0), ("q", 1.0)]
+    found = sample_values("pass@", 1, samples(row_frame(rows)))
+    assert sorted(zip(found["problem"], found["value"], strict=True)) == [("p", 0.25), ("p", 1.0), ("q", 1.0)]
     only_b = [row for row in rows if row.model == "b"]
-    assert sample_figures(only_b, replicates=0) == ()
+    assert sample_figures(row_frame(only_b), replicates=0) == ()

@@ -90,6 +90,15 @@ def test_a_null_is_put_at_its_bounds(end: str, value: float) -> None:
     assert getattr(pair, end).value == pytest.approx(stats.kendalltau(list(SCORES.values()), filled).statistic)
 
 
+def test_ids_may_hold_half_a_surrogate_pair() -> None:
+    entries = {("p\ud800", "1"): BoundedScore(0.5, 0.5, 0.5), ("q", "2"): BoundedScore(0.1, 0.1, 0.1)}
+    models = {("p\ud800", "1"): "m\ud800", ("q", "2"): "n"}
+    turned = dict(zip(entries, reversed(entries.values()), strict=True))
+    found = compare_scores([ScoreColumn("a", entries, models), ScoreColumn("b", turned)], replicates=10)
+    assert found.disagreements[0].problem_id == "p\ud800"
+    assert {one.model for one in found.models} == {"m\ud800", "n"}
+
+
 def test_a_score_that_is_always_null_has_bounds_only() -> None:
     nothing = ScoreColumn("none", {key: BoundedScore(None, 0.0, 0.5) for key in columns()[0].entries})
     found = compare_scores([*columns()[:1], nothing], replicates=0)

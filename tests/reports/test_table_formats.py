@@ -28,9 +28,9 @@ from prism.reports.table_formats import (
     as_csv,
     as_latex,
     as_markdown,
+    columns,
     in_percent,
     latex_text,
-    share_columns,
     shown_rows,
     written,
     written_parts,
@@ -42,7 +42,7 @@ ALONE = Estimate(1 / 3, None, None, 1, "one_problem")
 NONE = Estimate(None, None, None, 0, "no_items")
 TABLE = DataTable(
     "by-model", "By model, 50%",
-    (Column("model"), Column("level"), Column("n", Kind.COUNT), *share_columns("final", group="text & image"),
+    (Column("model"), Column("level"), Column("n", Kind.COUNT), *columns(("final", "shares"), group="text & image"),
      Column("time", Kind.VALUE, "text & image", 2), Column("formula", Kind.FORMULA)),
     (
         ("a_b", "Easy", 12, HALF, HALF, 1234.5, r"\frac{a}{b} | c"),

@@ -5,10 +5,11 @@ Nodes are named by index and part, never by their formula, so that the page can 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from prism.reports.feedback.attention import concerns_of
 from prism.reports.feedback.marking import (
@@ -20,9 +21,9 @@ from prism.reports.feedback.marking import (
     points_text,
     rounded,
 )
-from prism.reports.feedback.student_page import page_style, part_name, unread_note
+from prism.reports.feedback.student_page import part_name, unread_note
 from prism.reports.feedback.student_words import SLIPS
-from prism.reports.html.rendering import environment
+from prism.reports.html.rendering import page
 
 _MOST_MISSED = 20  # nodes that are listed
 _MOST_SLIPS = 3  # kinds of slip that are named at a node
@@ -39,43 +40,6 @@ class Column:
     full: str
 
 
-@dataclass(frozen=True, slots=True)
-class StudentRow:
-    """A student's row of marks: the sum, and of each column the text, if a marker changed it, and if it is a whole."""
-
-    student: str
-    link: str
-    total: str
-    cells: tuple[tuple[str, bool, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MissedNode:
-    """A node that students have no full credit for: where it is, how many of whom miss it, and their slips there."""
-
-    problem_id: str
-    node: int
-    part: str
-    is_final: bool
-    n_missed: int
-    n: int
-    slips: str
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectionRow:
-    """A marker's correction beside what the rule says."""
-
-    student: str
-    problem_id: str
-    node: int
-    rule: str
-    says: str
-    is_changed: bool
-    by: str
-    why: str
-
-
 def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> str:
     """Render the page of a class.
 
@@ -84,21 +48,18 @@ def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> st
         title: of the page.
     """
     columns = columns_of(marks)
-    rows = [_student_row(marks, columns, student, links[student]) for student in marks.students]
-    titles = {problem_id: problem.title for problem_id, problem in marks.problems.items()}
-    spans = [(problem_id, sum(each.problem_id == problem_id for each in columns)) for problem_id in marks.problems]
     corrected = [_correction_row(solution, node) for solution, node in marks.corrected]
-    values = {
-        "style": page_style(), "title": title, "columns": columns, "rows": rows, "titles": titles, "spans": spans,
-        "full": points_text(sum(marks.fulls.values())), "means": _means(marks, columns),
-        "missed": missed_nodes(marks), "n_solution": len(marks.solutions) - marks.n_by_hand,
-        "n_by_hand": marks.n_by_hand, "corrected": corrected,
-        "n_changed": sum(each.is_changed for each in corrected),
-        "scoring": ", ".join(f"{name} {weight:g}" if len(marks.scoring.weights) > 1 else name
-                             for name, weight in marks.scoring.weights),
-        "attention": [(student, links.get(student, ""), *told) for student, *told in _to_be_read(marks)],
-    }  # fmt: skip
-    return environment().get_template("class.html.jinja").render(values)
+    weights = marks.scoring.weights
+    return page(
+        "class", title=title, columns=columns, full=points_text(sum(marks.fulls.values())),
+        rows=[_student_row(marks, columns, student, links[student]) for student in marks.students],
+        titles={problem_id: problem.title for problem_id, problem in marks.problems.items()},
+        spans=[(name, sum(each.problem_id == name for each in columns)) for name in marks.problems],
+        means=_means(marks, columns), missed=missed_nodes(marks), n_solution=len(marks.solutions) - marks.n_by_hand,
+        n_by_hand=marks.n_by_hand, corrected=corrected, n_changed=sum(each["is_changed"] for each in corrected),
+        scoring=", ".join(f"{name} {weight:g}" if len(weights) > 1 else name for name, weight in weights),
+        attention=[(student, links.get(student, ""), *told) for student, *told in _to_be_read(marks)],
+    )  # fmt: skip
 
 
 def _to_be_read(marks: ClassMarks) -> list[tuple[str, str, str]]:
@@ -134,7 +95,7 @@ def cell_points(solution: MarkedSolution | None, letter: str | None) -> int | No
     return solution.earned if letter is None else next((p.earned for p in solution.parts if p.letter == letter), 0)
 
 
-def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, link: str) -> StudentRow:
+def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, link: str) -> dict[str, Any]:
     """Return the row of a student."""
     cells = []
     for column in columns:
@@ -144,7 +105,7 @@ def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, l
         is_changed = any(node.is_changed and column.letter in (None, node.part) for node in nodes)
         cells.append((NOT_HANDED_IN if points is None else points_text(points), is_changed, column.letter is None))
     total = sum(each.earned for each in marks.of(student))
-    return StudentRow(student, link, points_text(total), tuple(cells))
+    return {"student": student, "link": link, "total": points_text(total), "cells": cells}
 
 
 def _means(marks: ClassMarks, columns: tuple[Column, ...]) -> tuple[str, ...]:
@@ -162,27 +123,27 @@ def _mean(points: list[int]) -> str:
     return points_text(rounded(Fraction(sum(points), len(points)))) if points else NOT_HANDED_IN
 
 
-def missed_nodes(marks: ClassMarks) -> tuple[MissedNode, ...]:
+def missed_nodes(marks: ClassMarks) -> list[dict[str, Any]]:
     """Return the nodes that most students have no credit for, the most missed first, with the commonest slips there."""
-    counts: dict[tuple[str, str, int], list[MarkedNode]] = {}
-    slips: dict[tuple[str, str, int], Counter[str]] = {}
+    nodes: dict[tuple[str, str, int], list[MarkedNode]] = defaultdict(list)
+    slips: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
     for (_, problem_id), solution in marks.solutions.items():
         way = solution.problem.alternative
         for node in solution.nodes:
-            counts.setdefault((problem_id, way, node.index), []).append(node)
+            nodes[problem_id, way, node.index].append(node)
         for index, kind in _slips_of(solution):
-            slips.setdefault((problem_id, way, index), Counter())[kind] += 1
+            slips[problem_id, way, index][kind] += 1
     order = {problem_id: place for place, problem_id in enumerate(marks.problems)}
-    found = [
-        MissedNode(
-            f"{problem_id}, {way}" if way else problem_id, index, nodes[0].part, nodes[0].is_final,
-            sum(node.share < 1 for node in nodes), len(nodes),
-            _slips_in_words(slips.get((problem_id, way, index), Counter())),
-        )
-        for (problem_id, way, index), nodes in sorted(counts.items(), key=lambda one: (order[one[0][0]], one[0][1:]))
+    found: list[dict[str, Any]] = [
+        {
+            "problem_id": f"{name}, {way}" if way else name, "node": index, "part": own[0].part,
+            "is_final": own[0].is_final, "n_missed": sum(node.share < 1 for node in own), "n": len(own),
+            "slips": _slips_in_words(slips[name, way, index]),
+        }
+        for (name, way, index), own in sorted(nodes.items(), key=lambda one: (order[one[0][0]], one[0][1:]))
     ]  # fmt: skip
-    found.sort(key=lambda each: (-Fraction(each.n_missed, each.n), -each.n_missed))
-    return tuple(each for each in found if each.n_missed)[:_MOST_MISSED]
+    found.sort(key=lambda each: (-Fraction(each["n_missed"], each["n"]), -each["n_missed"]))
+    return [each for each in found if each["n_missed"]][:_MOST_MISSED]
 
 
 def _slips_of(solution: MarkedSolution) -> set[tuple[int, str]]:
@@ -198,13 +159,13 @@ def _slips_in_words(kinds: Counter[str]) -> str:
     return ", ".join(f"{SLIPS[kind]} {n}" for kind, n in ranked[:_MOST_SLIPS])
 
 
-def _correction_row(solution: MarkedSolution, node: MarkedNode) -> CorrectionRow:
+def _correction_row(solution: MarkedSolution, node: MarkedNode) -> dict[str, Any]:
     """Return a marker's correction of a node beside what the rule says."""
     word = node.correction
     assert word is not None
     said = "credited" if word.credited else "not credited"
     beside = "" if node.is_changed or node.rule == NOT_READ else ", as the rule"
-    return CorrectionRow(
-        solution.student, solution.problem.id, node.index, node.rule, f"{said}{beside}", node.is_changed, word.by,
-        word.why,
-    )  # fmt: skip
+    return {
+        "student": solution.student, "problem_id": solution.problem.id, "node": node.index, "rule": node.rule,
+        "says": f"{said}{beside}", "is_changed": node.is_changed, "by": word.by, "why": word.why,
+    }  # fmt: skip

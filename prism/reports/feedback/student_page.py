@@ -7,14 +7,10 @@ witness. A marker's word is shown as the marker wrote it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-
-from markupsafe import Markup
+from dataclasses import replace
+from typing import Any
 
 from prism.errors import count_of
-from prism.reports import html
 from prism.reports.feedback.attention import concerns_of_solution
 from prism.reports.feedback.marking import (
     NOT_READ,
@@ -25,9 +21,9 @@ from prism.reports.feedback.marking import (
     points_text,
 )
 from prism.reports.feedback.student_words import MARKS, StudentStep, shown_formulas, step_numbers, student_steps
-from prism.reports.html.markup import MarkedText, marked_text
-from prism.reports.html.rendering import environment
-from prism.reports.html.rollout_section import Statement, statement
+from prism.reports.html.markup import marked_text
+from prism.reports.html.rendering import page
+from prism.reports.html.rollout_section import statement
 
 _MAX_TEXT = 60_000  # characters of a solution that are shown
 _LISTS = (
@@ -48,84 +44,19 @@ _FINALS = {
 """What is said of a final answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartRow:
-    """A row of the table of parts: name, points, steps and final answers, all as text."""
-
-    name: str
-    earned: str
-    full: str
-    steps: str
-    finals: str
-
-
-@dataclass(frozen=True, slots=True)
-class MarkersWord:
-    """What a marker says of a node: which it is, whether it is credited, what the rule says, by whom, why."""
-
-    node: str
-    is_credited: bool
-    beside: str
-    by: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownStep:
-    """A step of the student as the page has it: the formula typeset, and the part of it that the sentence is about."""
-
-    number: int
-    state: str
-    css: str
-    formula: Statement
-    says: str
-    part: Statement | None
-
-
-@dataclass(frozen=True, slots=True)
-class StudentSection:
-    """All that the page of a student shows of one problem.
-
-    Attributes:
-        number: of the problem on the page; ids of its elements begin with it.
-        notes: sentences that stand above everything else.
-        is_read: whether there is a text to show.
-        lists: titles with the steps in each.
-    """
-
-    number: int
-    title: str
-    earned: str
-    full: str
-    notes: tuple[str, ...]
-    is_read: bool
-    parts: tuple[PartRow, ...]
-    words: tuple[MarkersWord, ...]
-    lists: tuple[tuple[str, tuple[ShownStep, ...]], ...]
-    text: MarkedText
-
-
-@cache
-def page_style() -> Markup:
-    """Return the style sheet of all pages."""
-    return Markup(Path(html.__file__).with_name("page.css").read_text(encoding="utf-8"))  # noqa: S704 - our file
-
-
 def student_page(marks: ClassMarks, student: str) -> str:
     """Render the page of a student with a section for each problem that the student has handed in."""
     solutions = marks.of(student)
-    sections = [_section(number, each, _notes(marks, each)) for number, each in enumerate(solutions, start=1)]
-    values = {
-        "style": page_style(), "student": student, "sections": sections, "title": f"Feedback for {student}",
-        "earned": points_text(sum(each.earned for each in solutions)),
-        "full": points_text(sum(marks.fulls.values())),
-        "absent": [
+    return page(
+        "student", student=student, title=f"Feedback for {student}",
+        sections=[_section(number, each, _notes(marks, each)) for number, each in enumerate(solutions, start=1)],
+        earned=points_text(sum(each.earned for each in solutions)), full=points_text(sum(marks.fulls.values())),
+        absent=[
             problem.title or problem.id for name, problem in marks.problems.items()
             if (student, name) not in marks.solutions
         ],
-        "is_carried": marks.scoring.needs_diagnosis,
-    }  # fmt: skip
-    return environment().get_template("student.html.jinja").render(values)
+        is_carried=marks.scoring.needs_diagnosis,
+    )  # fmt: skip
 
 
 def part_name(letter: str, *, is_only: bool = False) -> str:
@@ -144,8 +75,8 @@ def _notes(marks: ClassMarks, solution: MarkedSolution) -> tuple[str, ...]:
     return (*(each.says for each in concerns_of_solution(marks, solution)), *unread_note(solution))
 
 
-def _section(number: int, solution: MarkedSolution, notes: tuple[str, ...]) -> StudentSection:
-    """Compute all that the page shows of a solution."""
+def _section(number: int, solution: MarkedSolution, notes: tuple[str, ...]) -> dict[str, Any]:
+    """Compute all that the page shows of a solution; ids of its elements begin with its number."""
     steps = student_steps(solution.grade, solution.diagnosis, solution.problem.context, solution.carried)
     numbers = step_numbers(solution.grade, steps)
     states = {each.number: each.state for each in steps}
@@ -153,35 +84,36 @@ def _section(number: int, solution: MarkedSolution, notes: tuple[str, ...]) -> S
         replace(item, status=states[number], nodes=(number,))
         for number, (_, item) in zip(numbers, shown_formulas(solution.grade), strict=True)
     ]
-    shown = [_shown_step(each) for each in steps]
     is_only = len(solution.parts) == 1
-    return StudentSection(
-        number=number, title=solution.problem.title or solution.problem.id, earned=points_text(solution.earned),
-        full=points_text(solution.full), notes=notes, is_read=solution.is_read,
-        parts=tuple(_part_row(part, is_only=is_only) for part in solution.parts),
-        words=tuple(_word(node) for node in solution.corrections),
-        lists=tuple((title, tuple(step for step in shown if step.state in own)) for title, own in _LISTS),
-        text=marked_text(solution.text, marked, numbers, f"s{number}", _MAX_TEXT, MARKS),
-    )  # fmt: skip
+    return {
+        "number": number, "title": solution.problem.title or solution.problem.id,
+        "earned": points_text(solution.earned), "full": points_text(solution.full), "notes": notes,
+        "is_read": solution.is_read, "parts": [_part_row(part, is_only=is_only) for part in solution.parts],
+        "words": [_word(node) for node in solution.corrections],
+        "lists": [(title, [_shown_step(each) for each in steps if each.state in own]) for title, own in _LISTS],
+        "text": marked_text(solution.text, marked, numbers, f"s{number}", _MAX_TEXT, MARKS),
+    }  # fmt: skip
 
 
-def _shown_step(step: StudentStep) -> ShownStep:
-    """Return a step as the page has it."""
-    formula = statement(step.formula.latex, is_text=step.formula.kind == "text")
-    part = statement(step.part) if step.part else None
-    return ShownStep(step.number, step.state, MARKS[step.state].css, formula, step.says, part)
+def _shown_step(step: StudentStep) -> dict[str, Any]:
+    """Return a step as the page has it: the formula typeset, and the part of it that the sentence is about."""
+    return {
+        "number": step.number, "css": MARKS[step.state].css, "says": step.says,
+        "formula": statement(step.formula.latex, is_text=step.formula.kind == "text"),
+        "part": statement(step.part) if step.part else None,
+    }  # fmt: skip
 
 
-def _part_row(part: PartMarks, *, is_only: bool) -> PartRow:
+def _part_row(part: PartMarks, *, is_only: bool) -> dict[str, str]:
     """Return the row of a part in the table of parts."""
     finals = Counter(_final_in_words(node) for node in part.nodes if node.is_final)
     n_final = sum(finals.values())
     said = [words if n_final == 1 else f"{n} {words}" for words, n in finals.items()]
-    n_earned = sum(node.share > 0 for node in part.nodes)
-    return PartRow(
-        part_name(part.letter, is_only=is_only), points_text(part.earned), points_text(part.full),
-        f"{n_earned} of {len(part.nodes)}", ", ".join(said) or "–",
-    )  # fmt: skip
+    return {
+        "name": part_name(part.letter, is_only=is_only), "earned": points_text(part.earned),
+        "full": points_text(part.full), "steps": f"{sum(node.share > 0 for node in part.nodes)} of {len(part.nodes)}",
+        "finals": ", ".join(said) or "–",
+    }  # fmt: skip
 
 
 def _final_in_words(node: MarkedNode) -> str:
@@ -192,11 +124,12 @@ def _final_in_words(node: MarkedNode) -> str:
     return "not stated" if is_unpaid else _FINALS[node.rule]
 
 
-def _word(node: MarkedNode) -> MarkersWord:
+def _word(node: MarkedNode) -> dict[str, Any]:
     """Return what a marker says of a node, which has a correction."""
     correction = node.correction
     assert correction is not None
     where = f"Step {node.index} of the reference" + (f", part ({node.part})" if node.part else "")
     so_or_not = "the rule says otherwise" if node.is_changed else "so does the rule"
     beside = "the rule has read nothing" if node.rule == NOT_READ else so_or_not
-    return MarkersWord(where, correction.credited, beside, correction.by, correction.why)
+    return {"node": where, "is_credited": correction.credited, "beside": beside, "by": correction.by,
+            "why": correction.why}  # fmt: skip

@@ -12,7 +12,7 @@ counted, and each rollout says it of itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,54 +37,6 @@ _RESERVE = 800  # bytes for what the page says at its end of what was cut
 _WRAPPING = 120  # bytes of the elements around the pieces of a rollout, with its classes
 _FOLDED, _UNFOLDED = "<details", "<details open"
 _CUT_NOTICE = 150  # bytes for what a rollout or a problem says of what is left out of it
-
-
-@dataclass(frozen=True, slots=True)
-class MissedNodeRow:
-    """A row of the table of nodes that many rollouts miss; `anchor` and `problem` are those of its problem."""
-
-    anchor: str
-    problem: str
-    count: NodeCount
-    reference: Statement | None
-
-
-@dataclass(frozen=True, slots=True)
-class LengthCurve:
-    """A drawing of scores against length, of the rollouts of one model, or of all."""
-
-    name: str
-    drawing: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class Extremes:
-    """The groups with the highest and the lowest mean score among groups of one kind, such as models."""
-
-    kind: str
-    best: Group
-    worst: Group
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemPieces:
-    """A problem as HTML: summary, body, rollouts that fit, the number of those left out, classes for filters."""
-
-    number: int
-    summary: Markup
-    body: Markup
-    rollouts: tuple[Markup, ...]
-    n_absent: int
-    marks: str
-
-
-@dataclass(frozen=True, slots=True)
-class CutCounts:
-    """Numbers of rollouts without their text, without their tables, and left out entirely, to keep the page small."""
-
-    texts: int
-    tables: int
-    rollouts: int
 
 
 def html_page(found: Report, *, title: str = "PRISM report", limit: int | None = LIMIT, unfold: bool = False) -> str:
@@ -113,7 +65,7 @@ def html_page(found: Report, *, title: str = "PRISM report", limit: int | None =
     levels = {pieces.place: 2 for each in sections for pieces in each.rollouts}
     if limit is not None:
         frame = [
-            ProblemPieces(each.number, *head, (), 0, kind)
+            _problem_pieces(replace(each, rollouts=()), *head, kind, {}, {})
             for each, head, kind in zip(sections, heads, kinds, strict=True)
         ]
         fixed = _byte_size(template.render(values, problems=frame, cut=None)) + _RESERVE + _CUT_NOTICE * len(sections)
@@ -145,7 +97,7 @@ def _template_values(found: Report, sections: Sequence[ProblemSection]) -> dict[
         "unfit": [(n, UNFIT[key]) for key, n in sorted(found.unfit.items())],
         "failed": [(n, name) for name, n in sorted(found.statuses.items()) if name != "ok"],
         "extremes": [
-            Extremes(kind, rated[0], rated[-1])
+            (kind, rated[0], rated[-1])
             for kind, groups in (("model", models), ("domain", domains), ("level", _sorted_by_mean(found.levels)))
             if len(rated := [one for one in groups if one.mean.value is not None]) > 1
         ],
@@ -170,7 +122,7 @@ def _tables(found: Report) -> dict[str, list[DataTable]]:
     return {name: [in_percent(table) for table in each] for name, each in tables.items()}
 
 
-def _length_curves(found: Report) -> list[LengthCurve]:
+def _length_curves(found: Report) -> list[tuple[str, Markup]]:
     """Draw scores against length: of all rollouts, then small of each model; nothing where there is one bin only."""
     lengths = found.lengths
     if lengths is None or len(lengths.overall) < 2:
@@ -189,7 +141,7 @@ def _length_curves(found: Report) -> list[LengthCurve]:
             points, "Scores against length", said, f"length of the solution [{lengths.unit}]",
             ("step-level accuracy", "final-answer accuracy"), small=k > 0,
         )  # fmt: skip
-        drawn.append(LengthCurve(name, drawing))
+        drawn.append((name, drawing))
     return drawn
 
 
@@ -203,11 +155,11 @@ def _sorted_by_mean(groups: Iterable[Group]) -> list[Group]:
     return sorted(groups, key=lambda one: (-1 if one.mean.value is None else one.mean.value, one.name), reverse=True)
 
 
-def _missed_node_rows(found: Report) -> list[MissedNodeRow]:
-    """Return rows for the nodes that most rollouts have no credit for, with their reference formulas."""
+def _missed_node_rows(found: Report) -> list[tuple[str, str, NodeCount, Statement | None]]:
+    """Return anchor and id of the problem, counts and reference formula of the nodes that most rollouts miss."""
     numbers = {id(each): k for k, each in enumerate(found.problems, start=1)}
     return [
-        MissedNodeRow(
+        (
             anchor_of(each.problem, numbers[id(each)], node.alternative), each.group.name, node,
             reference_formulas(each.problem, node.alternative).get(node.index),
         )
@@ -221,7 +173,7 @@ def _missed_node_rows(found: Report) -> list[MissedNodeRow]:
 def _problem_pieces(
     section: ProblemSection, summary: Markup, body: Markup, kind: str, levels: Mapping[int, int],
     marks: Mapping[int, str],
-) -> ProblemPieces:  # fmt: skip
+) -> dict[str, Any]:  # fmt: skip
     """Join summary and body of a problem with its rollouts, each shown up to its level.
 
     Args:
@@ -234,20 +186,23 @@ def _problem_pieces(
         joined_pieces(pieces, level, marks[pieces.place])
         for pieces, level in zip(section.rollouts, chosen, strict=True)
     )
-    return ProblemPieces(section.number, summary, body, rollouts, sum(level < 0 for level in chosen), kind)
+    return {
+        "number": section.number, "summary": summary, "body": body, "rollouts": rollouts,
+        "n_absent": sum(level < 0 for level in chosen), "marks": kind,
+    }  # fmt: skip
 
 
-def _cut_counts(sections: Iterable[ProblemSection], levels: Mapping[int, int]) -> CutCounts:
+def _cut_counts(sections: Iterable[ProblemSection], levels: Mapping[int, int]) -> dict[str, int]:
     """Count the rollouts that are shown without text, without tables, or not at all.
 
     Args:
         levels: level of each rollout as in `joined_pieces`, by number of its row.
     """
     rollouts = [(pieces, levels[pieces.place]) for each in sections for pieces in each.rollouts]
-    return CutCounts(
-        texts=sum(bool(pieces.text) and level < 2 for pieces, level in rollouts),
-        tables=sum(level < 1 for _, level in rollouts), rollouts=sum(level < 0 for _, level in rollouts),
-    )  # fmt: skip
+    return {
+        "texts": sum(bool(pieces.text) and level < 2 for pieces, level in rollouts),
+        "tables": sum(level < 1 for _, level in rollouts), "rollouts": sum(level < 0 for _, level in rollouts),
+    }  # fmt: skip
 
 
 def _chosen_levels(

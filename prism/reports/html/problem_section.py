@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -13,7 +14,6 @@ from prism.reports.html.figures import Figure, ImageRoom
 from prism.reports.html.rollout_section import (
     RolloutPieces,
     RolloutSource,
-    Statement,
     reference_formulas,
     rollout_pieces,
 )
@@ -21,61 +21,13 @@ from prism.reports.summary import Group, NodeCount, ProblemFigures
 
 
 @dataclass(frozen=True, slots=True)
-class Subquestion:
-    """A subquestion of a problem; `text` is LaTeX prose."""
-
-    letter: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemNodeRow:
-    """A row of a problem's table of nodes.
-
-    Attributes:
-        prerequisites: indices of nodes.
-        points: empty where the node is not in the problem file.
-        reference: None without a problem.
-        count: of its rollouts; None where there are none to count.
-    """
-
-    index: int
-    is_final: bool
-    prerequisites: tuple[int, ...]
-    points: str
-    reference: Statement | None
-    count: NodeCount | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceSection:
-    """A reference DAG of a problem on the page.
-
-    Attributes:
-        anchor: begins the ids of its nodes: the number of the problem, of an alternative with one of its own.
-        name: of an alternative; else empty.
-        edges, drawing: of the DAG, with the shares of all solutions.
-        has_counts: at least one node has a count.
-    """
-
-    anchor: str
-    name: str
-    edges: Markup
-    drawing: Markup
-    nodes: tuple[ProblemNodeRow, ...]
-    has_counts: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ProblemSection:
-    """All values that the page shows of one problem, and its rendered rollouts.
+    """All that the page shows of one problem, and its rendered rollouts.
 
     Attributes:
         number: of the problem on the page, from 1; ids of its elements are made from it.
         group: figures of its rollouts.
-        is_known: the problem itself is known; otherwise all that comes from it is empty.
-        level: of difficulty; empty where it is not rated.
-        statement: LaTeX prose.
+        problem: None where it is not known; all that comes from it is empty then.
         figures: its images.
         references: its reference DAG, then its alternatives.
         rollouts: in file order.
@@ -83,14 +35,9 @@ class ProblemSection:
 
     number: int
     group: Group
-    is_known: bool
-    title: str
-    domain: str
-    level: str
-    statement: str
+    problem: Problem | None
     figures: tuple[Figure, ...]
-    subquestions: tuple[Subquestion, ...]
-    references: tuple[ReferenceSection, ...]
+    references: tuple[dict[str, Any], ...]
     rollouts: tuple[RolloutPieces, ...]
 
 
@@ -114,20 +61,15 @@ def make_problem_section(number: int, figures: ProblemFigures, room: ImageRoom) 
     rollouts = tuple(
         rollout_pieces(
             RolloutSource(
-                anchors[way] if row.problem is problem and references[way].nodes else None, row, layouts[way],
+                anchors[way] if row.problem is problem and references[way]["nodes"] else None, row, layouts[way],
                 f"e{anchors[way]}",
             )
         )
         for row in figures.rows
         for way in (row.grade.alternative if row.grade.alternative in anchors else "",)
     )  # fmt: skip
-    return ProblemSection(
-        number=number, group=figures.group, is_known=problem is not None, title=(problem and problem.title) or "",
-        domain=(problem and problem.domain) or "", level=(problem and problem.difficulty.level) or "",
-        statement="" if problem is None else problem.statement,
-        figures=() if problem is None else room.figures(problem.images), subquestions=_subquestions(problem),
-        references=tuple(references.values()), rollouts=rollouts,
-    )  # fmt: skip
+    images = () if problem is None else room.figures(problem.images)
+    return ProblemSection(number, figures.group, problem, images, tuple(references.values()), rollouts)
 
 
 def anchor_of(problem: Problem | None, number: int, alternative: str) -> str:
@@ -138,27 +80,22 @@ def anchor_of(problem: Problem | None, number: int, alternative: str) -> str:
 
 def _reference_section(
     figures: ProblemFigures, problem: Problem | None, name: str, anchor: str, layout: svg.Layout | None
-) -> ReferenceSection:
+) -> dict[str, Any]:
     """Compute what the page shows of one reference DAG.
 
     Args:
         problem: with this reference DAG; None where none fits.
         name: of the alternative; empty for the problem's own.
+        anchor: what the ids of its nodes begin with.
         layout: positions of nodes and edges; None without a problem.
     """
     counts = [count for count in figures.nodes if count.alternative == name]
     nodes = _node_rows(counts, problem)
-    return ReferenceSection(
-        anchor=anchor, name=name, edges=Markup("") if layout is None else svg.edges(layout, f"e{anchor}"),
-        drawing=_drawing(counts, problem, layout, f"e{anchor}"), nodes=nodes,
-        has_counts=any(node.count is not None for node in nodes),
-    )  # fmt: skip
-
-
-def _subquestions(problem: Problem | None) -> tuple[Subquestion, ...]:
-    """Return the subquestions of a problem that have a text; empty without a problem."""
-    parts = () if problem is None else problem.subquestions
-    return tuple(Subquestion(part.letter, part.text) for part in parts if part.text)
+    return {
+        "anchor": anchor, "name": name, "edges": Markup("") if layout is None else svg.edges(layout, f"e{anchor}"),
+        "drawing": _drawing(counts, problem, layout, f"e{anchor}"), "nodes": nodes,
+        "has_counts": any(node["tally"] is not None for node in nodes),
+    }  # fmt: skip
 
 
 def _drawing(counts: Sequence[NodeCount], problem: Problem | None, layout: svg.Layout | None, edges: str) -> Markup:
@@ -175,17 +112,18 @@ def _drawing(counts: Sequence[NodeCount], problem: Problem | None, layout: svg.L
     return svg.dag_of_all(layout, edges, problem.dag, shares, description)
 
 
-def _node_rows(found: Sequence[NodeCount], problem: Problem | None) -> tuple[ProblemNodeRow, ...]:
+def _node_rows(found: Sequence[NodeCount], problem: Problem | None) -> list[dict[str, Any]]:
     """Return the table of nodes of one reference DAG, in index order: those of its file and those of the results."""
     references = reference_formulas(problem, "" if problem is None else problem.alternative)
-    prerequisites = {node.index: node.prerequisites for node in problem.dag.nodes} if problem else {}
-    finals = problem.dag.finals if problem else frozenset()
-    points = {node.index: node.points for node in problem.nodes} if problem else {}
-    counts = {node.index: node for node in found if node.n}
-    return tuple(
-        ProblemNodeRow(
-            index, index in finals, tuple(prerequisites.get(index, ())), str(points.get(index, "")),
-            references.get(index), counts.get(index),
-        )
-        for index in sorted(references.keys() | {node.index for node in found})
-    )  # fmt: skip
+    nodes = {node.index: node for node in problem.nodes} if problem else {}
+    before = {node.index: node.prerequisites for node in problem.dag.nodes} if problem else {}
+    tallies = {node.index: node for node in found if node.n}
+    return [
+        {
+            "number": k, "is_final": problem is not None and k in problem.dag.finals,
+            "prerequisites": before.get(k, ()),
+            "points": str(nodes[k].points) if k in nodes else "", "reference": references.get(k),
+            "tally": tallies.get(k),
+        }
+        for k in sorted(references.keys() | {node.index for node in found})
+    ]  # fmt: skip

@@ -10,17 +10,13 @@ solution. Nothing is loaded and nothing is sent; the one script is allowed by it
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from prism.problem.schema import Problem
-from prism.reports.html.rendering import environment
+from prism.reports.html.rendering import page
 from prism.reports.marking_sheets import problem_text
 
 RATINGS = ("much too low", "too low", "about right", "too high", "much too high")
@@ -90,11 +86,7 @@ def rating_page(solutions: Sequence[RatedSolution], *, title: str, names: Sequen
     Args:
         names: of the files of scores, one or two; they stand in what is saved, and nowhere that is shown.
     """
-    folder = Path(__file__).parent
-    script = (folder / "rating.js").read_text(encoding="utf-8")
-    styles = [(folder / name).read_text(encoding="utf-8") for name in ("page.css", "marking.css")]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment().get_template("rating.html.jinja").render(
-        title=title, items=solutions, ratings=RATINGS, verdicts=VERDICTS, names=list(names),
-        script=Markup(script), script_hash=Markup(digest), style=Markup("".join(styles)),  # noqa: S704 - our files
+    return page(
+        "rating", styles=("page.css", "marking.css"), script="rating.js", title=title, items=solutions,
+        ratings=RATINGS, verdicts=VERDICTS, names=list(names),
     )  # fmt: skip

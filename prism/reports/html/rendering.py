@@ -7,6 +7,8 @@ in a template is an error.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from itertools import groupby
@@ -17,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from prism.errors import count_of
+from prism.latex import one_line
 from prism.reports.agreement import LEVEL, REASONS, Estimate
 from prism.reports.html import svg
 from prism.reports.html.markup import prose, visible
@@ -37,12 +40,22 @@ def environment() -> Environment:
         finalize=_visible_value, trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     found.filters.update(
-        count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=short_reason,
+        count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=short_reason, one_line=one_line,
         signed_decimal=_signed_decimal, runs=_runs, shown_rows=shown_rows, is_new_group=is_new_group,
         **{name: _cached_filter(name) for name in _CACHED_MACROS},
     )  # fmt: skip
     found.globals.update(BINS=BINS, LEVEL=LEVEL, REASONS=REASONS, UNALIGNED=UNALIGNED, svg=svg)
     return found
+
+
+def page(template: str, *, styles: Iterable[str] = ("page.css",), script: str = "", **values: object) -> str:
+    """Render `templates/TEMPLATE.html.jinja` with style sheets, and a script that its policy allows by the hash."""
+    folder = Path(__file__).parent
+    code = (folder / script).read_text(encoding="utf-8") if script else ""
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
+    ours = {"script": Markup(code), "script_hash": Markup(digest), "style": Markup(style)}  # noqa: S704 - our files
+    return environment().get_template(f"{template}.html.jinja").render(**ours, **values)
 
 
 @lru_cache(maxsize=32)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from markupsafe import Markup
 
@@ -21,7 +22,7 @@ from prism.grading.result import FLAGS, Grade, GradedFormula, unstated_finals_se
 from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
-from prism.reports.html.markup import MarkedText, marked_text
+from prism.reports.html.markup import marked_text
 from prism.reports.html.rendering import macro
 from prism.reports.report_rows import UNFIT, ReportRow
 from prism.reports.summary import reason_text
@@ -48,99 +49,6 @@ class Statement:
     is_text: bool
     line: str
     more: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeMatch:
-    """The first formula that matched a node.
-
-    Attributes:
-        formula: as the solution has it.
-        id: of its mark in the text; empty where it has none.
-        steps: sentences that say what the match took, the last one the reason.
-        stage: number and name of the stage; empty where the grade does not say.
-    """
-
-    formula: Statement
-    id: str
-    steps: tuple[str, ...]
-    stage: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRow:
-    """A row of a rollout's table of nodes; `state` is a letter and a word: `M matched`; `match` None if unmatched."""
-
-    index: int
-    state: str
-    is_credited: bool
-    reference: Statement | None
-    match: NodeMatch | None
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaRow:
-    """A row of a rollout's table of formulas.
-
-    Attributes:
-        id: of the row.
-        formula: the first of those that are alike.
-        times: how many are alike.
-        nodes: indices of the nodes that it matches, else of the nearest one.
-        label, difference: of its diagnosis; empty without one.
-        reason, detail: why it has its status; `detail` is shown as code, and may be empty.
-    """
-
-    id: str
-    formula: Statement
-    times: int
-    status: str
-    nodes: tuple[int, ...]
-    label: str
-    difference: str
-    reason: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class FirstWrong:
-    """The first wrong step of a rollout: the wrong formula, and the label of its diagnosis."""
-
-    label: str
-    formula: Statement
-
-
-@dataclass(frozen=True, slots=True)
-class RolloutSection:
-    """All that the page shows of one rollout.
-
-    Attributes:
-        place: number of its row in the results, from 1.
-        number: of its problem on the page, with that of an alternative; None where its nodes are not those that the
-            page shows.
-        model: empty where it is unknown or says nothing beside the sample id.
-        facts: sentences on the score, flags and incidents.
-        has_match: at least one node is matched or credited.
-        has_references: reference formulas are known.
-        text: None where no text fits.
-    """
-
-    place: int
-    number: str | None
-    sample: str
-    model: str
-    status: str
-    score: float | None
-    is_final_correct: bool
-    flags: tuple[str, ...]
-    facts: tuple[str, ...]
-    first_wrong: FirstWrong | None
-    drawing: Markup
-    has_match: bool
-    has_references: bool
-    nodes: tuple[NodeRow, ...]
-    formulas: tuple[FormulaRow, ...]
-    text: MarkedText | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +99,9 @@ def reference_formulas(problem: Problem | None, alternative: str = "") -> dict[i
 
 def rollout_pieces(source: RolloutSource) -> RolloutPieces:
     """Render the pieces of one rollout; their data is not stored, as that of 640 rollouts would fill the memory."""
-    rollout = _rollout_section(source)
-    text = Markup("") if rollout.text is None else macro("rollout", "text")(rollout)
-    tables = macro("rollout", "tables")(rollout, rollout.text is not None)
+    rollout = _rollout_values(source)
+    text = Markup("") if rollout["text"] is None else macro("rollout", "text")(rollout["text"])
+    tables = macro("rollout", "tables")(rollout, rollout["text"] is not None)
     return RolloutPieces(source, macro("rollout", "head")(rollout), tables, text)
 
 
@@ -208,30 +116,27 @@ def joined_pieces(pieces: RolloutPieces, level: int, marks: str) -> Markup:
     tables = Markup("")
     if level > 0:
         is_whole = level > 1 or not pieces.text
-        tables = pieces.tables if is_whole else macro("rollout", "tables")(_rollout_section(pieces.source), False)
+        tables = pieces.tables if is_whole else macro("rollout", "tables")(_rollout_values(pieces.source), False)
     return macro("rollout", "whole")(pieces, tables, level, marks)
 
 
-def _rollout_section(source: RolloutSource) -> RolloutSection:
-    """Compute all values that the templates show of a rollout."""
+def _rollout_values(source: RolloutSource) -> dict[str, Any]:
+    """Compute all values that the templates show of a rollout; of what is not known they get None or nothing."""
     row, grade = source.row, source.row.grade
     shown = [item for item in grade.formulas if item.status != "mention"]
     row_of = _first_repetitions(shown)
     text = None if row.text is None else marked_text(row.text, shown, row_of, f"r{row.place}", _MAX_TEXT)
-    marked = frozenset() if text is None else text.marked
     references = reference_formulas(row.problem, grade.alternative)
-    first_wrong = None
-    if row.diagnosis is not None and row.diagnosis.first_wrong is not None:
-        first_wrong = FirstWrong(row.diagnosis.label, statement(grade.formulas[row.diagnosis.first_wrong].latex))
-    return RolloutSection(
-        place=row.place, number=source.number,
-        sample="(no sample id)" if grade.sample_id is None else str(grade.sample_id),
-        model=row.model if row.model != grade.sample_id else "", status=grade.status, score=grade.score,
-        is_final_correct=grade.final_correct, flags=tuple(grade.flags), facts=tuple(_grade_sentences(row)),
-        first_wrong=first_wrong, drawing=_drawing(source), has_match=bool(grade.matched or grade.credited),
-        has_references=bool(references), nodes=_node_rows(row, shown, references, marked),
-        formulas=_formula_rows(row, shown, row_of), text=text,
-    )  # fmt: skip
+    wrong = None if row.diagnosis is None else row.diagnosis.first_wrong
+    return {
+        "row": row, "grade": grade, "number": source.number, "text": text, "drawing": _drawing(source),
+        "sample": "(no sample id)" if grade.sample_id is None else str(grade.sample_id),
+        "model": row.model if row.model != grade.sample_id else "", "facts": _grade_sentences(row),
+        "first_wrong": None if wrong is None else statement(grade.formulas[wrong].latex),
+        "has_references": bool(references),
+        "nodes": _node_rows(row, shown, references, frozenset() if text is None else text.marked),
+        "formulas": _formula_rows(row, shown, row_of),
+    }  # fmt: skip
 
 
 def _grade_sentences(row: ReportRow) -> list[str]:
@@ -277,8 +182,8 @@ def _drawing(source: RolloutSource) -> Markup:
 
 def _node_rows(
     row: ReportRow, shown: Sequence[GradedFormula], references: dict[int, Statement], marked: Collection[int]
-) -> tuple[NodeRow, ...]:
-    """Return a rollout's table of nodes, in index order.
+) -> list[dict[str, Any]]:
+    """Return a rollout's table of nodes, in index order, each with the first formula that matched it.
 
     Args:
         row: the row of results.
@@ -287,18 +192,21 @@ def _node_rows(
         marked: ordinals in `shown` of formulas that are marked in the text.
     """
     grade = row.grade
-    matches: dict[int, NodeMatch] = {}
+    matches: dict[int, dict[str, Any]] = {}
     for place, item in enumerate(shown):
         for index in item.nodes:
             if index not in matches:
                 steps, stage = _match_steps(item, index)
-                formula = statement(item.latex, is_text=item.kind == "text")
-                matches[index] = NodeMatch(formula, f"r{row.place}f{place}" if place in marked else "", steps, stage)
+                matches[index] = {
+                    "formula": statement(item.latex, is_text=item.kind == "text"), "steps": steps, "stage": stage,
+                    "id": f"r{row.place}f{place}" if place in marked else "",
+                }  # fmt: skip
     states = {index: _node_state(grade, index) for index in sorted({*references, *grade.credited, *grade.missing})}
-    return tuple(
-        NodeRow(index, f"{svg.LETTERS[key]} {_STATES[key]}", key == "c", references.get(index), matches.get(index))
+    return [
+        {"number": index, "state": f"{svg.LETTERS[key]} {_STATES[key]}", "is_credited": key == "c",
+         "reference": references.get(index), "match": matches.get(index)}
         for index, key in states.items()
-    )
+    ]  # fmt: skip
 
 
 def _match_steps(item: GradedFormula, index: int) -> tuple[tuple[str, ...], str]:
@@ -322,7 +230,7 @@ def _first_repetitions(shown: Sequence[GradedFormula]) -> list[int]:
     ]
 
 
-def _formula_rows(row: ReportRow, shown: Sequence[GradedFormula], row_of: Sequence[int]) -> tuple[FormulaRow, ...]:
+def _formula_rows(row: ReportRow, shown: Sequence[GradedFormula], row_of: Sequence[int]) -> list[dict[str, Any]]:
     """Return a rollout's table of formulas, in the order of the text; repeated formulas share one row.
 
     Args:
@@ -339,11 +247,12 @@ def _formula_rows(row: ReportRow, shown: Sequence[GradedFormula], row_of: Sequen
         nodes = item.nodes or (() if item.nearest is None else (item.nearest,))
         finding, difference = diagnosed.get((item.span, item.latex), ("", ""))
         reason, detail = _reason_and_detail(item)
-        rows.append(
-            FormulaRow(f"r{row.place}t{place}", statement(item.latex), times[place], item.status, nodes, finding,
-                       difference, reason, detail)
-        )  # fmt: skip
-    return tuple(rows)
+        rows.append({
+            "id": f"r{row.place}t{place}", "formula": statement(item.latex), "times": times[place],
+            "status": item.status, "nodes": nodes, "label": finding, "difference": difference, "reason": reason,
+            "detail": detail,
+        })  # fmt: skip
+    return rows
 
 
 def _finding_label(found: FormulaDiagnosis) -> tuple[str, str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from markupsafe import Markup
 
 from prism.reports.html import svg
-from prism.reports.html.rendering import environment
+from prism.reports.html.rendering import page
 from prism.reports.score_comparison import ScoreColumn, ScoreComparison
 from prism.reports.score_comparison_tables import SCORES, score_comparison_tables
 
@@ -27,20 +26,12 @@ def score_comparison_page(
         columns: the scores that were compared; the first one is drawn beside each other.
         sources: name and SHA-256 of each file that was read.
     """
-    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    return (
-        environment()
-        .get_template("score_comparison.html.jinja")
-        .render(
-            found=found,
-            title=title,
-            style=Markup(style),  # noqa: S704 - our file
-            tables={table.id: table for table in score_comparison_tables(found)},
-            meanings={name: SCORES[name] for name in found.names if name in SCORES},
-            plots=[plot for other in columns[1:] if (plot := _plot(columns[0], other))],
-            sources=sources or {},
-        )
-    )
+    return page(
+        "score_comparison", found=found, title=title, sources=sources or {},
+        tables={table.id: table for table in score_comparison_tables(found)},
+        meanings={name: SCORES[name] for name in found.names if name in SCORES},
+        plots=[plot for other in columns[1:] if (plot := _plot(columns[0], other))],
+    )  # fmt: skip
 
 
 def _plot(first: ScoreColumn, other: ScoreColumn) -> tuple[str, str, Markup] | None:

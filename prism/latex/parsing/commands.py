@@ -269,9 +269,10 @@ def _read_physics_derivative(cursor: Cursor, token: Token, items: list[Token]) -
     r"""Read `\dv{f}{x}`, `\pdv[2]{f}{x}` or `\dv{x}` of the physics package as a derivative."""
     tokens = cursor.tokens
     order = "1"
-    if tokens[cursor.index].type == "OPEN" and tokens[cursor.index + 1].type == "number":
-        order = tokens[cursor.index + 1].text
-        cursor.index += 3
+    if tokens[cursor.index].text == "[":
+        end = next((at for at in range(cursor.index, len(tokens)) if tokens[at].text == "]"), cursor.index + 1)
+        order = spell_name(tokens[cursor.index + 1 : end])
+        cursor.index = end + 1
     above = read_argument(cursor)
     kind = "PARTIAL" if token.text.startswith(r"\p") else "DERIVATIVE"
     if tokens[cursor.index].type == "{":

@@ -264,6 +264,9 @@ _LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|
 _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
+_GLUED_SIGNS = re.compile(r"\+-|-\+")
+_NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
+
 _ANGLE_STOPS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "END", "OR"))
 _BAR_ENDS = _ANGLE_STOPS | {"BAR"}
 _LIST_ENDS = _ANGLE_STOPS - {"COMMA"}  # nothing before the `<` that it could relate
@@ -284,13 +287,15 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     Errors:
         Ambiguity: two adjacent signs (`+-`), or an italic `Re` or `Im` that may be a product.
     """
-    if (glued := latex.find("+-")) >= 0 or (glued := latex.find("-+")) >= 0:
-        raise Ambiguity(glued, "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
+    if ("+-" in latex or "-+" in latex) and (glued := _GLUED_SIGNS.search(_NUMERALS.sub(_blank, latex))):
+        raise Ambiguity(glued.start(), "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
     if "!=" in latex and ("\\" in latex or latex.count("!") > 1):
         tokens = [part for token in tokens for part in _split_factorial_equals(token)]
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if r"\div" in latex:
+        tokens = _divergences(tokens)
     if tokens[0].type == "BEGIN":
         tokens = _drop_layout_array(tokens)
     if "<" in latex or ">" in latex or r"\lt" in latex:
@@ -300,6 +305,22 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     elif "Re" in latex and _REYNOLDS.search(latex):
         tokens = _join_names(tokens, frozenset(("Re", "Pr")))
     return tokens
+
+
+def _divergences(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with nabla and a product sign for each `\div` that no operand stands before."""
+    out: list[Token] = []
+    for before, token in pairwise((Token("REL", "", 0), *tokens)):
+        if token.text == r"\div" and (before.type in _BEFORE_ANGLE or before.type in ("AMP", "BEGIN")):
+            out += [Token("NABLA", "", token.pos, token.gap), Token("TIMES", r"\cdot", token.pos)]
+        else:
+            out.append(token)
+    return out
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return blanks of the length of a match."""
+    return " " * len(found.group())
 
 
 def _split_factorial_equals(token: Token) -> tuple[Token, ...]:

@@ -8,6 +8,7 @@ does not pay for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ from prism import budget
 from prism.algebra.columns import with_columns
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
 from prism.errors import LatexSyntaxError
+from prism.latex.macros import expand, package_macros, uses_packages
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
 from prism.latex.parsing.lalr import LalrParser, UnexpectedTokenError, bind_builder, load_tables, run_parser
 from prism.latex.parsing.tokens import MAX_LENGTH, MAX_NESTING, RELATION_TEXT, Fault, Token
@@ -64,13 +66,24 @@ def parse(latex: str, words: frozenset[str] = frozenset(), functions: frozenset[
     """
     with budget.share(MAX_OPERATIONS):
         budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
+        if not uses_packages(latex):
+            return _parse(latex, words, functions)
+        page = expand(latex, package_macros())
         try:
-            whole = disambiguate_formula(latex, words, functions)
-            return _build_formula(latex, whole, latex)
-        except Fault as fault:
-            position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
-            raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
+            return replace(_parse(page.text, words, functions), latex=latex)
+        except LatexSyntaxError as fault:
+            place, _ = page.span_in_original((fault.position, fault.position))
+            raise LatexSyntaxError(latex, place, fault.found, fault.expected, fault.kind) from None
     raise LatexSyntaxError(latex, 0, "a formula that is too large to be read", (), "limit")
+
+
+def _parse(latex: str, words: frozenset[str], functions: frozenset[str]) -> Formula:
+    """Parse LaTeX without commands of packages; arguments and errors as of `parse`."""
+    try:
+        return _build_formula(latex, disambiguate_formula(latex, words, functions), latex)
+    except Fault as fault:
+        position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
+        raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
 
 
 def _build_formula(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from prism.latex.parsing.leaves import (
     BRACE_ENDS,
@@ -390,11 +391,13 @@ def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[l
             names a quantum state (`1, 2`) becomes one symbol.
     """
     args: list[list[Token]] = []
-    for part in parts:
+    for at, part in enumerate(parts):
         if not part:
             raise Fault(opening.pos, "an empty part of an angle bracket")
-        if part[-1].type in OPERATORS or _is_state_name(part):
-            args.append([Token("SYM", _join_token_texts(part), part[0].pos)])
+        is_state = kind != "mean" and at in (0, len(parts) - 1)
+        if part[-1].type in OPERATORS or _is_state_name(part) or (is_state and _is_state_label(part)):
+            label = [token for token in part if token.type not in ("{", "}")] if len(part) == len("{+}") else part
+            args.append([Token("SYM", _join_token_texts(label), part[0].pos)])
         else:
             args.append(cursor.read_apart(part, part[-1].pos, depth=cursor.depth))
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
@@ -412,6 +415,15 @@ def _is_state_name(part: Sequence[Token]) -> bool:
         if level == 0 and not is_adjoint and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
             return True
     return False
+
+
+def _is_state_label(part: Sequence[Token]) -> bool:
+    """Return True if flat tokens are the label of a state and nothing else: `1_x`, `1s1s`, `2p`, a sign in braces."""
+    glued = any(
+        ((one.type, two.type) == ("letter", "number") and not two.gap) or (one.type, two.type) == ("number", "_")
+        for one, two in pairwise(part)
+    )
+    return glued or [token.type for token in part] in (["{", "PLUS", "}"], ["{", "MINUS", "}"])
 
 
 # Environments -----------------------------------------------------------------------------------------------

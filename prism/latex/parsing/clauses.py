@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.roman_text import DENIALS, excerpt, may_be_unit_words, words_in_text
+from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
     GAP_SPACE,
@@ -127,7 +127,7 @@ def split_formulas(items: list[Token], end: int) -> Clause:
     if len(items) == 1 and items[0].text == "cases" and (rows := _rows_as_system(items[0])):
         items = rows
     if not items:
-        raise Fault(0, "an empty formula", "a number or a symbol")
+        raise Fault(0, "an empty formula", "a number or a symbol", kind="fragment")
     if len(items) == 1 and items[0].type == "FUNCTION" and not items[0].args:
         items = [Token("SYM", items[0].text, items[0].pos)]  # a function that is mentioned
     if items[0].type == "SLASH":
@@ -208,6 +208,11 @@ def _is_text(item: Token) -> bool:
     return item.type == "ROMAN" and item.text == "text" and item.sup is None
 
 
+def _is_foreign_text(item: Token) -> bool:
+    """Return True for words in letters that formulas have not."""
+    return item.type == "ROMAN" and is_foreign(item)
+
+
 def _without_rounding_words(items: list[Token]) -> list[Token]:
     r"""Return the items without the words of `x = \text{about } 3`, which say only that the number is rounded."""
     return [
@@ -245,8 +250,13 @@ def _refuse_changing_words(items: list[Token]) -> None:
     The name of a quantity, `\text{opposite}/\text{hypotenuse}`, changes nothing; nor does a unit that is written out.
     """
     for index, item in enumerate(items):
+        if _is_foreign_text(item) and not is_remark(words_in_text(item)):
+            raise _prose_fault(item)
         if item.type == "PAREN" and item.args[0]:
+            goes_on = index + 1 < len(items) and items[index + 1].type not in _SEPARATES
             for inner in item.args[0]:
+                if _is_foreign_text(inner) and (goes_on or not is_remark(words_in_text(inner))):
+                    raise _prose_fault(inner)
                 if _is_text(inner) and _changes_quantity(inner):
                     raise _prose_fault(inner)
         elif _is_text(item) and _changes_quantity(item):
@@ -328,7 +338,7 @@ def _is_label_text(item: Token) -> bool:
     words = words_in_text(item)
     if item.raw[-1].type == "COLON":
         return not any(word.lower() in DENIALS for word in words)
-    numbered = item.raw[-1].type == "CLOSE" and len(item.raw) <= len("(iii)")
+    numbered = item.raw[-1].type == "CLOSE" and len(item.raw) <= len("(iii)") and not is_foreign(item)
     return numbered or (bool(words) and words[0].lower() in _LABELS and len(words) <= 1)
 
 
@@ -346,6 +356,8 @@ def _strip_tail(items: list[Token]) -> list[Token]:
     if end > 1 and (last := items[end - 1]).type == "ROMAN" and last.text == "text" and last.sup is None:
         words = words_in_text(last)
         bracketed = bool(last.raw) and last.raw[0].text == "("
+        if bracketed and [token.type for token in last.raw] == ["OPEN", "number", "CLOSE"] and has_type(items, "REL"):
+            return _strip_tail(items[: end - 1])  # the number of the formula
         joining = bool(words) and words[0].lower() in _CONDITIONS | _ANDS | _ARROWS
         remark = bool(words) and (joining or bracketed or (len(words) > 2 and not may_be_unit_words(words)))
         before = items[end - 2]
@@ -445,7 +457,7 @@ def _prose_separator_or_item(items: list[Token], index: int) -> Token:
 def _refuse_prose(item: Token) -> None:
     """Raise a Fault if an item is a text of several words which are no units."""
     words = words_in_text(item) if item.type == "ROMAN" and item.text == "text" else []
-    if len(words) > 1 and not may_be_unit_words(words):
+    if (len(words) > 1 and not may_be_unit_words(words)) or (words and is_foreign(item)):
         raise _prose_fault(item)
 
 

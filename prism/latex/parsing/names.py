@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from prism.latex.parsing.tokens import (
@@ -43,7 +44,8 @@ ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r
            r"\mathbb": r"\mathbb", r"\mathscr": r"\mathcal", r"\mathfrak": r"\mathfrak", r"\check": r"\check",
            r"\breve": r"\breve", r"\underline": r"\underline", r"\mathring": r"\mathring", r"\acute": r"\acute",
            r"\grave": r"\grave", r"\overleftrightarrow": r"\overleftrightarrow", r"\overparen": r"\overparen",
-           r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline"}  # fmt: skip
+           r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline",
+           r"\slashed": r"\slashed"}  # fmt: skip
 PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
@@ -52,10 +54,12 @@ FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac", 
 UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\framebox"))
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",
+                             r"\ddagger", r"\ddag",
                              r"\AA", r"\sun", r"\earth", r"\triangle", r"\square", r"\_", r"\#",
                              r"\emptyset", r"\top", r"\natural", r"\sharp", r"\flat", r"\angle", r"\intercal",
                              r"\varodot", r"\Box", r"\diamond", r"\bigcirc", r"\blacksquare", r"\prime"))  # fmt: skip
-_LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\top", r"\perp", r"\parallel", "*", "+",
+_LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\ddag", r"\top", r"\perp", r"\parallel",
+                     "*", "+",
                      "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|",
                      r"\odot"))  # fmt: skip
 _TRANSPOSED = frozenset((r"\top", r"\intercal"))  # the label of `A^{\mathrm{T}}`
@@ -189,7 +193,9 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
         return spell_name(tokens)  # an ion
     if len(tokens) == 1 and first.text in _TRANSPOSED:
         return "T"
-    if all(token.text in _LABELS for token in tokens):
+    if first.text in _LABELS and all(token.text in _LABELS or token.type == "PRIME" for token in tokens):
+        return spell_name(tokens)
+    if _is_list_of_indices(tokens):
         return spell_name(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):
         return spell_name(tokens)
@@ -204,6 +210,14 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
             word = spell_name(inner)
             return word if len(word) > 1 or word == "T" else None
     return None
+
+
+def _is_list_of_indices(tokens: Sequence[Token]) -> bool:
+    """Return True for indices with commas between them, `a,b`; two numbers alone, `1,5`, may be a decimal."""
+    kinds = [token.type for token in tokens if token.type not in ("{", "}")]
+    places = kinds[::2]
+    is_list = len(kinds) > 2 and len(kinds) % 2 == 1 and set(kinds[1::2]) == {"COMMA"} and "letter" in places
+    return is_list and {"letter", "number"}.issuperset(places)
 
 
 _INDICES = frozenset(
@@ -264,6 +278,7 @@ _LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|
 _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
+_BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
 
@@ -294,6 +309,8 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if "]" in latex and r"\in" in latex:
+        tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:
         tokens = _divergences(tokens)
     if tokens[0].type == "BEGIN":
@@ -305,6 +322,22 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     elif "Re" in latex and _REYNOLDS.search(latex):
         tokens = _join_names(tokens, frozenset(("Re", "Pr")))
     return tokens
+
+
+def _intervals_by_brackets_outward(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with round brackets for those that turn away from an interval, as in `x \in ]0, 1[`."""
+    out = list(tokens)
+    for at, token in enumerate(tokens[:-1]):
+        opening = tokens[at + 1]
+        if opening.text not in ("[", "]") or token.text not in _BEFORE_INTERVALS:
+            continue
+        end = next((index for index in range(at + 2, len(tokens)) if tokens[index].text in ("[", "]")), at)
+        if sum(part.type == "COMMA" for part in tokens[at + 2 : end]) == 1:
+            if opening.text == "]":
+                out[at + 1] = replace(opening, type="OPEN", text="(")
+            if tokens[end].text == "[":
+                out[end] = replace(tokens[end], type="CLOSE", text=")")
+    return out
 
 
 def _divergences(tokens: list[Token]) -> list[Token]:

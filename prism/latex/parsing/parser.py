@@ -158,7 +158,7 @@ class _ExpressionBuilder:
     def start(self, children: list[Any]) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
         """Return the members of a chain (`a`, `b`, `c` of `a = b < c`) and the relations between them."""
         members = tuple(_as_expression(child) for child in children[::2])
-        return members, tuple(RELATION_TEXT[token.text] for token in children[1::2])
+        return _in_one_direction(members, tuple(RELATION_TEXT[token.text] for token in children[1::2]))
 
     def leaf(self, children: list[Token]) -> Expr:
         """Return the expression of a number, symbol, constant, unit or infinity."""
@@ -257,8 +257,23 @@ class _ExpressionBuilder:
 
     def relation(self, children: list[Any]) -> Expr:
         """Build a relation that is one item of a list, as in `P(X < 2)`."""
-        sides = tuple(_as_expression(child) for child in children[::2])
-        return Expr("relation", sides, name=" ".join(RELATION_TEXT[token.text] for token in children[1::2]))
+        members = tuple(_as_expression(child) for child in children[::2])
+        sides, names = _in_one_direction(members, tuple(RELATION_TEXT[token.text] for token in children[1::2]))
+        return Expr("relation", sides, name=" ".join(names))
+
+
+_REVERSED = {"supset": "subset", "ni": "in"}
+
+
+def _in_one_direction(
+    members: tuple[Expr, ...], relations: tuple[str, ...]
+) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+    r"""Return members and relations with `A \supset B` as `B \subset A`, a chain of them from right to left."""
+    if _REVERSED.keys().isdisjoint(relations):
+        return members, relations
+    if len(set(relations)) > 1:
+        raise Fault(0, "relations of sets in both directions", "one direction")
+    return members[::-1], tuple(_REVERSED[name] for name in relations)
 
 
 _OTHER_PRODUCTS = {r"\otimes": "tensor", r"\wedge": "wedge", r"\|": "parallel", "//": "parallel", r"\bmod": "modulo"}

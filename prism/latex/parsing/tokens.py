@@ -177,7 +177,12 @@ RELATION_TEXT = {
     r"\varpropto": "propto", r"\mapsto": "to", r"\leftrightarrow": "to", r"\longleftrightarrow": "to",
     r"\leftarrow": "to", r"\longmapsto": "to", r"\rightleftharpoons": "to", r"\searrow": "to", r"\nearrow": "to",
     r"\in": "in", r"\notin": "notin", r"\subset": "subset", r"\subseteq": "subset", r"\perp": "perp",
-    r"\mid": "divides", "->": "to",
+    r"\mid": "divides", "->": "to", r"\supset": "supset", r"\supseteq": "supset", r"\ni": "ni",
+    r"\subsetneq": "subset", r"\supsetneq": "supset",
+    r"\eqqcolon": "equiv", r"\eqcolon": "equiv", r"\defeq": "equiv", r"\eqdef": "equiv",
+    r"\leftrightarrows": "to", r"\rightleftarrows": "to", r"\hookrightarrow": "to",
+    r"\nless": ">=", r"\ngtr": "<=", r"\nleq": ">", r"\nleqslant": ">", r"\ngeq": "<", r"\ngeqslant": "<",
+    r"\lneq": "<", r"\lneqq": "<", r"\gneq": ">", r"\gneqq": ">",
 }  # fmt: skip
 IMPLICATIONS = frozenset((r"\Rightarrow", r"\implies", r"\therefore", r"\because", r"\Longrightarrow",
                           r"\Leftrightarrow", r"\iff", r"\Longleftrightarrow", r"\Leftarrow",
@@ -262,7 +267,8 @@ _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23",
 _SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
                  r"\degreeCelsius": r"\celsius", "℃": r"\celsius"}  # fmt: skip
 _SAME_SIGN = {r"\upmu": r"\mu", r"\textmu": r"\mu", r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
-              r"\vdot": r"\cdot", r"\coloneq": ":=", r"\imaginaryunit": "i", r"\exponentialE": "e",
+              r"\vdot": r"\cdot", r"\coloneq": ":=", r"\dbar": r"\delta", "đ": r"\delta",
+              r"\imaginaryunit": "i", r"\exponentialE": "e",
               **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
 
 # Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and

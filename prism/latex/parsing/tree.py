@@ -50,6 +50,7 @@ from prism.latex.parsing.tokens import (
     EXPONENT_READ,
     FUNCTIONS,
     GAP_BLANK,
+    GAP_QUAD,
     GREEK,
     OPERATORS,
     ROMAN_FUNCTIONS,
@@ -65,7 +66,7 @@ from prism.latex.parsing.tokens import (
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, for each switch
-_DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
+_DIFFERENTIALS = frozenset((r"\dd", r"\dif", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
 _BRACKETING = frozenset(("floor", "ceil"))
 _DOTS = Expr("dots")
@@ -204,6 +205,11 @@ def _read_rare_token(cursor: Cursor, token: Token, items: list[Token]) -> None:
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
         raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
+    elif kind == "unknown" and token.text.isalpha():
+        start = cursor.index - 1
+        while cursor.tokens[cursor.index].type == "unknown" and cursor.tokens[cursor.index].text.isalpha():
+            cursor.index += 1
+        items.append(Token("ROMAN", "text", token.pos, token.gap, raw=cursor.tokens[start : cursor.index]))
     elif kind == "unknown":
         raise Fault(token.pos, f"the character {token.text!r}, which is not read")
     else:
@@ -223,7 +229,11 @@ def _refuse_repeating_decimal(cursor: Cursor) -> None:
 
 def _ends_level(token: Token) -> bool:
     """Return True if a flat token closes a group, row or formula, so that a full stop before it ends the sentence."""
-    return token.type in ("}", "FINISH", "ROW", "END") or (token.type == "CLOSE" and token.text == ".")
+    return (
+        token.type in ("}", "FINISH", "ROW", "END")
+        or token.gap == GAP_QUAD
+        or (token.type == "CLOSE" and token.text == ".")
+    )
 
 
 def _read_construct(cursor: Cursor, token: Token, items: list[Token]) -> None:

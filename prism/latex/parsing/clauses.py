@@ -483,7 +483,7 @@ def _condition_in_brackets_or_item(items: list[Token], index: int) -> Token:
     stated = has_type(items[:index], "REL")
     later = content[1:] if worded else content
     remark = any(part.type == "ROMAN" and part.text == "text" and words_in_text(part) for part in later)
-    remark = remark and (worded or not related)
+    remark = remark and (worded or not related) and before.type not in OPERATORS - {"COMMA"}
     if remark and stated and behind in ("ROW", "COMMA", "IMPLIES", "OR") and item.sup is None:
         return Token("ROW", "remark", item.pos, item.gap)
     ends = behind in ("ROW", "COMMA", "IMPLIES", "OR") and before.type not in OPERATORS - {"COMMA"}

@@ -160,6 +160,12 @@ def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> No
 
 def _read_arrow_with_note(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Append the arrow or equals sign of `\xrightarrow{note}`, `\xlongequal{note}`; the note is dropped."""
+    if cursor.tokens[cursor.index].text == "[":  # what stands below the arrow
+        end = next(
+            (at for at, part in enumerate(cursor.tokens) if at > cursor.index and part.text == "]"), cursor.index
+        )
+        _refuse_denying_note(token, cursor.tokens[cursor.index : end])
+        cursor.index = end + 1
     note, cursor.index = flat_argument(cursor.tokens, cursor.index)
     _refuse_denying_note(token, note)
     items.append(Token("REL", "=" if token.text == r"\xlongequal" else r"\to", token.pos, token.gap))

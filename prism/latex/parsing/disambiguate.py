@@ -240,6 +240,8 @@ def _emit_item(state: FormulaState, item: Token, out: list[Token]) -> None:
         _emit_bracket(state, item, out)
     elif kind == "FUNCTION":
         _emit_function(state, item, out)
+    elif kind == "ABS" and has_type(item.args[0], "SETOP"):
+        _emit_list(state, Token("LISTED", "opaque |", item.pos, args=item.args), out)  # how many elements a set has
     elif kind == "ABS":
         out.append(Token("LBAR", "|", item.pos))
         _emit_siblings(state, item.args[0], out, fresh=True)
@@ -274,6 +276,8 @@ def _construct_of_subscript(item: Token) -> Token:
         return Token("AT", "limits", item.pos, item.gap, args=[[bare], lower, item.sup])
     if item.type == "ABS" and item.sup is not None and not related and _may_be_evaluated(item.args[0], lower):
         return Token("AT", "limits", item.pos, item.gap, args=[item.args[0], lower, item.sup])
+    if item.text == r"\{" and related and item.sup is not None:
+        return Token("LISTED", "opaque sequence", item.pos, item.gap, args=[[bare], lower, item.sup])
     if len(lower) > 2 and lower[1].text == "=" and not has_type(lower[2:], "REL", "COMMA"):
         return Token("AT", "point", item.pos, item.gap, args=[[bare], lower[:1], lower[2:]], sup=item.sup)
     label = spell_name(item.raw)

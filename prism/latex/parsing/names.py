@@ -278,6 +278,7 @@ _LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|
 _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
+_FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
@@ -309,6 +310,12 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if "ig" in latex and ("|" in latex or "vert" in latex):
+        tokens = _lone_bars(tokens)
+    if "+)" in latex or "-)" in latex:
+        tokens = _sides_of_arguments(tokens)
+    if r"." in latex and "\\" in latex:
+        tokens = _products_by_a_stop(tokens)
     if "]" in latex and r"\in" in latex:
         tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:
@@ -322,6 +329,44 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     elif "Re" in latex and _REYNOLDS.search(latex):
         tokens = _join_names(tokens, frozenset(("Re", "Pr")))
     return tokens
+
+
+def _lone_bars(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with a plain bar for each `\Bigr|` before a script that no `\Bigl|` stands before."""
+    out: list[Token] = []
+    n_open = 0
+    for token, behind in pairwise((*tokens, tokens[-1])):
+        is_sized = bool(token.raw) and token.raw[0].type == "sized"
+        if is_sized and token.type == "CLOSE" and not n_open and behind.type in ("_", "^"):
+            out.append(Token("BAR", token.text, token.pos, token.gap))
+            continue
+        n_open = max(0, n_open + nesting_change(token)) if is_sized else n_open
+        out.append(token)
+    return out
+
+
+def _sides_of_arguments(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with the sign of an argument as its superscript, `i(0+)` as `i(0^+)`: from which side it is."""
+    out: list[Token] = []
+    for at, token in enumerate(tokens):
+        around = [part.type for part in tokens[max(0, at - 3) : at]]
+        is_side = token.type in ("PLUS", "MINUS") and around[-2:] == ["OPEN", "number"] and not token.gap
+        if is_side and tokens[at + 1].text == ")" and around[:1] in (["letter"], ["number"], ["}"]):
+            out.append(Token("^", "^", token.pos))
+        out.append(token)
+    return out
+
+
+def _products_by_a_stop(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with a product sign for each full stop that touches a command behind it: `\vec F.\vec s`."""
+    out: list[Token] = []
+    for before, token, behind in zip((tokens[-1], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False):
+        is_operand = before.type in ("letter", "}", "CLOSE") and behind.type == "command"
+        if token.type == "mark" and token.text == "." and is_operand and not behind.gap and behind.text in _FACTORS:
+            out.append(Token("TIMES", r"\cdot", token.pos, token.gap))
+        else:
+            out.append(token)
+    return out
 
 
 def _intervals_by_brackets_outward(tokens: list[Token]) -> list[Token]:
@@ -459,6 +504,9 @@ def _closing_angle_index(tokens: list[Token], start: int, ends: frozenset[str]) 
         level += nesting_change(token)
         if level == 0 and token.type == "REL" and token.text in (">", r"\gt"):
             return index if index > start + 1 else None
+        types = [part.type for part in tokens[start : index + 3]] if token.text == "=" else []
+        if types == ["BAR", "letter", "REL", "number", "REL"]:
+            continue  # `|S=0>`
         if level < 0 or (level == 0 and (token.type in ends or token.text in TEXT_MODE)):
             return None
     return None

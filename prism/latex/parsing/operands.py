@@ -133,6 +133,8 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
     if first >= len(items):
         raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
     head = items[first]
+    if item.text == "det" and head.type == "REL" and item.sup is None and item.sub is None:
+        return Token("SYM", "det", item.pos, item.gap), start  # the determinant of a matrix that stands elsewhere
     if (head.type == "LISTED" and head.text == "matrix") or head.type == "BRACKET":
         after = first + 1
     elif head.type in _BRACKETS:
@@ -460,7 +462,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
                 args += [[Token("INFINITY", "blank", item.pos, expr=Expr("blank"))], item.sup]
     elif item.sup is not None:
         raise Fault(item.pos, f"{item.text} with an upper limit alone", "a lower limit")
-    name = "sum" if item.text.startswith(r"\sum") else "product"
+    name = {r"\sum": "sum", r"\prod": "product"}.get(item.text.rstrip("'"), f"opaque {item.text}")
     if item.text.endswith("'"):
         name += " '"
     return Token("SERIES_", name, item.pos, item.gap, args=args), after

@@ -197,7 +197,8 @@ TYPES = {
     r"\rangle": "CLOSE", r"\rvert": "CLOSE", r"\rbrack": "CLOSE", r"\rVert": "CLOSE", "|": "BAR", r"\vert": "BAR",
     r"\mid": "BAR", r"\|": "NORM", r"\Vert": "NORM", r"\lfloor": "OPEN", r"\rfloor": "CLOSE",
     r"\lceil": "OPEN", r"\rceil": "CLOSE", r"\lor": "OR", r"\vee": "OR", r"\cup": "SETOP", r"\cap": "SETOP",
-    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SETOP", r"\bigcap": "SETOP", r"\otimes": "TIMES",
+    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SERIES", r"\bigcap": "SERIES", r"\bigoplus": "SERIES",
+    r"\otimes": "TIMES",
     r"\wedge": "TIMES", "//": "TIMES", r"\land": "ROW", r"\choose": "OVER", r"\atop": "OVER", r"\cdotp": "TIMES",
     r"\ddots": "DOTS", r"\vdots": "DOTS", r"\dotsc": "DOTS", r"\dotsb": "DOTS", r"\hdots": "DOTS", "...": "DOTS",
     r"\bigtriangledown": "NABLA", r"\triangledown": "NABLA", r"\grad": "NABLA", ":": "COLON", r"\colon": "COLON",
@@ -255,7 +256,8 @@ _UNICODE = {
     "⌈": r"\lceil", "⌉": r"\rceil", "⋯": r"\cdots", "↑": r"\uparrow", "↓": r"\downarrow", "ı": r"\imath",
     "⟂": r"\perp", "≔": ":=", "≜": r"\triangleq", "≐": r"\doteq", "⁄": "/", "∕": "/", "⨯": r"\times",
     "⋆": r"\star", "‐": "-", "‑": "-", "—": "-", "＝": "=", "（": "(", "）": ")", "，": ",", "＋": "+", "＜": "<",
-    "＞": ">", "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
+    "＞": ">", "：": ":", "；": ";", "、": ",", "／": "/", "－": "-",
+    "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
     "\u2126": r"\Omega", "∬": r"\iint", "∭": r"\iiint", "∯": r"\oiint", "⇌": r"\rightleftharpoons",
     "←": r"\leftarrow", "⟵": r"\leftarrow", **dict.fromkeys("✓✔☑✅■∎", r"\checkmark"), "□": r"\square",
 }  # fmt: skip
@@ -297,7 +299,8 @@ _SCAN = re.compile(
   | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
   | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()
         |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
-  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
+  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|textcolor|color)\s*\{[^{}]*\}
+        |\\[vh]?phantom\s*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9]|\\[A-Za-z]+)
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
         |\\(?:[hm]skip|m?kern)\s*-?\s*\.?\d[\d.]*\s*(?:e[mx]|p[tc]|[mc]m|mu|in|sp|bp)(?![a-zA-Z])
         |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
@@ -540,10 +543,11 @@ def _sized_delimiter(text: str, pos: int, gap: int) -> Token:
     known = TYPES.get(delimiter, "")
     if delimiter == "/" and not paired:
         return Token("SLASH", delimiter, pos, gap)
-    if delimiter == "." and paired:
-        return Token(side, delimiter, pos, gap)
+    sized = () if paired else (Token("sized", word, pos),)
+    if delimiter == "." and side:
+        return Token(side, delimiter, pos, gap, raw=sized)
     if known in ("BAR", "NORM"):
-        return Token(side or known, delimiter, pos, gap)
+        return Token(side or known, delimiter, pos, gap, raw=sized)
     if known in ("OPEN", "CLOSE"):
         return Token(known, delimiter, pos, gap)
     raise Fault(pos, f"the size {word} before {delimiter}", "a bracket")

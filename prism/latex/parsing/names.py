@@ -279,6 +279,7 @@ _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
 _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
+_SHORTEST_LABELLED = len("1.a=b")
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
@@ -316,6 +317,8 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
         tokens = _sides_of_arguments(tokens)
     if r"." in latex and "\\" in latex:
         tokens = _products_by_a_stop(tokens)
+    if tokens[0].type == "number" and len(tokens) > _SHORTEST_LABELLED:
+        tokens = _without_number_of_list(tokens)
     if "]" in latex and r"\in" in latex:
         tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:
@@ -367,6 +370,13 @@ def _products_by_a_stop(tokens: list[Token]) -> list[Token]:
         else:
             out.append(token)
     return out
+
+
+def _without_number_of_list(tokens: list[Token]) -> list[Token]:
+    """Return the tokens without the number of a list before a formula, `1. E = mc^2`."""
+    number, stop, first = tokens[:3]
+    is_label = number.text.isdigit() and len(number.text) <= len("99") and stop.text == "." and not stop.gap
+    return tokens[2:] if is_label and first.gap and first.type == "letter" and has_type(tokens, "REL") else tokens
 
 
 def _intervals_by_brackets_outward(tokens: list[Token]) -> list[Token]:

@@ -690,7 +690,8 @@ def _take_denominator(items: list[Token], start: int) -> tuple[list[Token], int,
         index += 1
     if index >= len(items) or items[index].type in OPERATORS:
         found = items[index] if index < len(items) else Token("END", "", items[-1].pos)
-        raise Fault(found.pos, describe_token(found), "a denominator")
+        kind = "fragment" if found.type == "END" else "syntax"
+        raise Fault(found.pos, describe_token(found), "a denominator", kind=kind)
     first = items[index]
     index += 1
     if first.type in _SIMPLE:

@@ -109,6 +109,8 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
     text = opening.text
     if text == r"\langle":
         return _read_angle_bracket(cursor, opening)
+    if text == "|" and _is_closed_by_rangle(cursor):
+        return _read_ket(cursor, opening)
     start = cursor.index
     body = cursor.siblings(cursor, BRACKET_ENDS)
     closing = cursor.tokens[cursor.index]
@@ -188,12 +190,7 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items[start:] = [holder]
         return
     if token.type == "BAR" and _is_closed_by_rangle(cursor):
-        start = cursor.index
-        while cursor.tokens[cursor.index].text != r"\rangle":
-            cursor.index += 1
-        parts = split_at_bars(cursor.tokens[start : cursor.index])
-        cursor.index += 1
-        items.append(read_scripts(cursor, angle_bracket_token(cursor, token, "ket", parts)))
+        items.append(_read_ket(cursor, token))
         return
     double = token.type == "BAR" and cursor.tokens[cursor.index].type == "BAR" and not cursor.tokens[cursor.index].gap
     if double and items and ends_operand(items[-1]) and _unpaired_bar_end(cursor, cursor.tokens[cursor.index], skip=1):
@@ -216,6 +213,16 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         raise Fault(closing.pos, describe_token(closing), "the closing bar |")
     cursor.index += 1
     items.append(read_scripts(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
+
+
+def _read_ket(cursor: Cursor, opening: Token) -> Token:
+    r"""Read on behind the bar of a ket up to its `\rangle`, and return it with its scripts."""
+    start = cursor.index
+    while cursor.tokens[cursor.index].text != r"\rangle":
+        cursor.index += 1
+    parts = split_at_bars(cursor.tokens[start : cursor.index])
+    cursor.index += 1
+    return read_scripts(cursor, angle_bracket_token(cursor, opening, "ket", parts))
 
 
 def _may_be_call(head: Token, bracket: Token) -> bool:

@@ -210,7 +210,7 @@ def _is_text(item: Token) -> bool:
 
 
 def _with_joints_behind_units(items: list[Token]) -> list[Token]:
-    r"""Return the items with a comma or joining word behind a unit as items of their own: `\text{ m, }`, `\text{m and}`.
+    r"""Return the items with a comma or joining word behind a unit as items of their own: `\text{ m, }`, `\text{m so}`.
 
     A unit that a word of the sentence goes on with, `\text{m/s at }`, would be another one.
     """

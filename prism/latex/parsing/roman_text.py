@@ -522,7 +522,8 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
     sentence = first in PROSE - {"a", "an", "each"} or last in PROSE or DENIALS.intersection(map(str.lower, words))
     if sentence or may_be_unit_words(words):
         return None
-    return Token("SYM", rf"\text{{{' '.join(words)}}}", item.pos, item.gap, sup=item.sup)
+    named = words[0] if len(words) == 1 and words[0].isascii() else rf"\text{{{' '.join(words)}}}"
+    return Token("SYM", named, item.pos, item.gap, sup=item.sup)
 
 
 def _read_as_mathematics(item: Token) -> list[Token]:

@@ -408,6 +408,8 @@ def _refuse_deep_nesting(tokens: list[Token]) -> None:
 def _formula_span(latex: str) -> tuple[int, int]:
     """Return start and end offset of the formula without its dollars and the punctuation of the sentence around it."""
     start, stop = 0, len(latex)
+    if latex[:1] == "$" and latex.count("$") == 1 and latex[1:2].isspace():
+        start = 1  # of a display whose end is lost; before a digit it would be money
     while start < stop:
         while start < stop and latex[start].isspace():
             start += 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.formula_numbers import start_of_formula_number, starts_with_formula_number
+from prism.latex.parsing.formula_numbers import NUMERALS, start_of_formula_number, starts_with_formula_number
 from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
@@ -360,6 +360,14 @@ def _is_label_text(item: Token) -> bool:
     return numbered or (bool(words) and words[0].lower() in _LABELS and len(words) <= 1)
 
 
+def _is_label_between(before: Token, item: Token) -> bool:
+    r"""Return True for a label that begins another formula: `\text{(b)}`, `\text{Case 2:}` behind a comma or wide gap."""
+    begins = before.type in ("COMMA", "ROW") or item.gap == GAP_QUAD or (_is_text(before) and _is_label_text(before))
+    if not begins or not _is_label_text(item):
+        return False
+    return item.raw[-1].type == "COLON" or "".join(words_in_text(item)) in NUMERALS
+
+
 def _strip_tail(items: list[Token]) -> list[Token]:
     r"""Return the items without what stands behind the formula: separators, a remark in words, a number `\quad (2)`.
 
@@ -371,6 +379,9 @@ def _strip_tail(items: list[Token]) -> list[Token]:
         or (items[end - 1].text in (r"\square", r"\Box") and items[end - 1].sup is None and has_type(items, "REL"))
     ):
         end -= 1
+    if end > 1 and _is_text(items[end - 1]) and [token.text for token in items[end - 1].raw] == [")"]:
+        raw = [token.text for item in items if _is_text(item) for token in item.raw]
+        end -= raw.count("(") == raw.count(")") == 1  # a remark that is partly mathematics: `\text{(as } a = b\text{)}`
     if end > 1 and (last := items[end - 1]).type == "ROMAN" and last.text == "text" and last.sup is None:
         words = words_in_text(last)
         bracketed = bool(last.raw) and last.raw[0].text == "("
@@ -418,8 +429,7 @@ def _separator_or_item(items: list[Token], index: int) -> Token:
     elif item.text == r"\wedge" and _has_equality(reversed(items[:index])) and _has_equality(items[index + 1 :]):
         return Token("ROW", "and", item.pos, item.gap)
     elif item.type == "ROMAN" and item.text == "text" and item.sup is None:
-        begins = index > 0 and (items[index - 1].type in ("COMMA", "ROW") or item.gap == GAP_QUAD)
-        if begins and index + 1 < len(items) and _is_label_text(item):
+        if index and index + 1 < len(items) and _is_label_between(items[index - 1], item):
             return Token("ROW", "label", item.pos, item.gap)
         return _prose_separator_or_item(items, index)
     elif item.type == "PAREN" and item.text in ("(", "[") and index:
@@ -450,6 +460,8 @@ def _prose_separator_or_item(items: list[Token], index: int) -> Token:
     if "or" in words and ALTERNATIVE.issuperset(words):
         return Token("OR", "or", item.pos, item.gap)
     if index and sum((token.type == "OPEN") - (token.type == "CLOSE") for token in item.raw) > 0:
+        if not (DENIALS | WRONG_WORDS).isdisjoint(words):
+            raise _prose_fault(item)
         return Token("WHERE", words[0], item.pos, item.gap)  # a remark that goes on behind the text
     before = items[index - 1].type if index else "ROW"
     operand = before in _CONTINUES_FORMULA or (index + 1 < len(items) and items[index + 1].type in _CONTINUES_FORMULA)

@@ -319,6 +319,8 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
         tokens = _products_by_a_stop(tokens)
     if tokens[0].type == "number" and len(tokens) > _SHORTEST_LABELLED:
         tokens = _without_number_of_list(tokens)
+    if [token.type for token in tokens[-5:-1]] == ["OPEN", "number", "number", "CLOSE"] and has_type(tokens, "REL"):
+        tokens = [*tokens[:-5], tokens[-1]] if not tokens[-3].gap else tokens  # the number `(22.3.6)` of a formula
     if "]" in latex and r"\in" in latex:
         tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:

@@ -239,6 +239,7 @@ _UNICODE = {
                (r"\alpha \beta \gamma \delta \epsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho "
                 r"\sigma \tau \upsilon \phi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
                 r"\Phi \Psi \Omega").split(), strict=True)),
+    **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True)),
     "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\theta", "µ": r"\mu", "∆": r"\Delta", "ħ": r"\hbar",
     "ℏ": r"\hbar", "ℓ": r"\ell", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times",
     "−": "-", "–": "-", "÷": r"\div", "∞": r"\infty", "≈": r"\approx", "≃": r"\simeq", "≅": r"\cong",

@@ -201,7 +201,7 @@ def _read_rare_token(cursor: Cursor, token: Token, items: list[Token]) -> None:
         and read_repeating_digits(cursor, [point := Token("NUM", "0.", token.pos, token.gap)])
     ):
         items.append(point)  # .\overline{3}
-    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index]):
+    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index], cursor.depth):
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
         raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
@@ -227,11 +227,11 @@ def _refuse_repeating_decimal(cursor: Cursor) -> None:
                         r"\overline", r"\cdot")  # fmt: skip
 
 
-def _ends_level(token: Token) -> bool:
+def _ends_level(token: Token, depth: int) -> bool:
     """Return True if a flat token closes a group, row or formula, so that a full stop before it ends the sentence."""
     return (
         token.type in ("}", "FINISH", "ROW", "END")
-        or token.gap == GAP_QUAD
+        or (token.gap == GAP_QUAD and depth == 1)
         or (token.type == "CLOSE" and token.text == ".")
     )
 

@@ -361,7 +361,7 @@ def _is_label_text(item: Token) -> bool:
 
 
 def _is_label_between(before: Token, item: Token) -> bool:
-    r"""Return True for a label that begins another formula: `\text{(b)}`, `\text{Case 2:}` behind a comma or wide gap."""
+    r"""Return True for a label that begins another formula: `\text{(b)}`, `\text{Case 2:}` behind a comma or gap."""
     begins = before.type in ("COMMA", "ROW") or item.gap == GAP_QUAD or (_is_text(before) and _is_label_text(before))
     if not begins or not _is_label_text(item):
         return False

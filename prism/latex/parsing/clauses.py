@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.formula_numbers import NUMERALS, start_of_formula_number, starts_with_formula_number
+from prism.latex.parsing.formula_numbers import start_of_formula_number, starts_with_formula_number
 from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
@@ -360,14 +360,6 @@ def _is_label_text(item: Token) -> bool:
     return numbered or (bool(words) and words[0].lower() in _LABELS and len(words) <= 1)
 
 
-def _is_label_between(before: Token, item: Token) -> bool:
-    r"""Return True for a label that begins another formula: `\text{(b)}`, `\text{Case 2:}` behind a comma or gap."""
-    begins = before.type in ("COMMA", "ROW") or item.gap == GAP_QUAD or (_is_text(before) and _is_label_text(before))
-    if not begins or not _is_label_text(item):
-        return False
-    return item.raw[-1].type == "COLON" or "".join(words_in_text(item)) in NUMERALS
-
-
 def _strip_tail(items: list[Token]) -> list[Token]:
     r"""Return the items without what stands behind the formula: separators, a remark in words, a number `\quad (2)`.
 
@@ -429,8 +421,6 @@ def _separator_or_item(items: list[Token], index: int) -> Token:
     elif item.text == r"\wedge" and _has_equality(reversed(items[:index])) and _has_equality(items[index + 1 :]):
         return Token("ROW", "and", item.pos, item.gap)
     elif item.type == "ROMAN" and item.text == "text" and item.sup is None:
-        if index and index + 1 < len(items) and _is_label_between(items[index - 1], item):
-            return Token("ROW", "label", item.pos, item.gap)
         return _prose_separator_or_item(items, index)
     elif item.type == "PAREN" and item.text in ("(", "[") and index:
         return _condition_in_brackets_or_item(items, index)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from prism.latex.parsing.roman_text import words_in_text
 from prism.latex.parsing.tokens import GAP_QUAD, OPERATORS, RELATION_TEXT, Token, has_type
 
-NUMERALS = frozenset(("a", "b", "c", "d", "e", "f", "i", "ii", "iii", "iv", "v", "vi", "vii"))
+_NUMERALS = frozenset(("a", "b", "c", "d", "e", "f", "i", "ii", "iii", "iv", "v", "vi", "vii"))
 _ARROWS = frozenset(sign for sign, relation in RELATION_TEXT.items() if relation == "to")
 _SIGNS = frozenset((r"\star", r"\ast", r"\dagger"))
 
@@ -21,7 +21,7 @@ def starts_with_formula_number(items: list[Token]) -> bool:
     content = items[0].args[0]
     numeral = "".join(part.text for part in content if part.sup is None)
     apart = items[1].gap and items[1].type not in OPERATORS and has_type(items, "REL")
-    return bool(apart) and len(content) <= len("iii") and (numeral in NUMERALS or numeral.isdigit())
+    return bool(apart) and len(content) <= len("iii") and (numeral in _NUMERALS or numeral.isdigit())
 
 
 def start_of_formula_number(items: list[Token]) -> int:
@@ -55,6 +55,6 @@ def _is_formula_number(item: Token) -> bool:
     texts = [part.text if part.type != "ROMAN" else "".join(words_in_text(part)) for part in parts]
     if any(part.sup is not None for part in parts) or len(parts) > len("iii"):
         return False
-    return "".join(texts) in NUMERALS | _SIGNS or (
+    return "".join(texts) in _NUMERALS | _SIGNS or (
         parts[0].type == "NUM" and texts[0].replace(".", "").isdigit() and texts[1:] in ([], *([x] for x in "abcdef"))
     )

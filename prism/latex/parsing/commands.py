@@ -280,7 +280,9 @@ def _read_physics_derivative(cursor: Cursor, token: Token, items: list[Token]) -
     tokens = cursor.tokens
     order = "1"
     if tokens[cursor.index].text == "[":
-        end = next((at for at in range(cursor.index, len(tokens)) if tokens[at].text == "]"), cursor.index + 1)
+        end = next((at for at in range(cursor.index, len(tokens)) if tokens[at].text == "]"), 0)
+        if not end:
+            raise Fault(token.pos, "an order of a derivative that is not closed", "the bracket ]")
         order = spell_name(tokens[cursor.index + 1 : end])
         cursor.index = end + 1
     above = read_argument(cursor)

@@ -342,6 +342,8 @@ def _emit_operand(state: FormulaState, items: list[Token], out: list[Token], own
 def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     """Append the tokens of a bracket: LP, content and RP, or a list if commas, relations or a `|` stand in it."""
     content = item.args[0]
+    if not content:
+        raise Fault(item.pos, "empty brackets")
     kinds = {part.type for part in content}
     if item.text == r"\{" and {"COLON", "REL"} <= kinds:  # `\{x : x > 0\}`
         content = [Token("GIVEN", ":", part.pos) if part.type == "COLON" else part for part in content]

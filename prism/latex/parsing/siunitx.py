@@ -7,11 +7,12 @@ roman text, for `unit_text` to read.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from prism.latex.parsing.leaves import Cursor, read_power
 from prism.latex.parsing.names import flat_argument
-from prism.latex.parsing.tokens import EXPONENT_READ, MAX_TEN_EXPONENT, Fault, Token, unit_token
+from prism.latex.parsing.tokens import EXPONENT_READ, MAX_DIGITS, MAX_TEN_EXPONENT, Fault, Token, unit_token
 
 _ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # a number comes first
@@ -53,25 +54,25 @@ def _numeral(inner: list[Token]) -> list[Token]:
     while index < len(inner):
         part = inner[index]
         index += 1
-        last = out[-1] if out else None
+        last = out[-1] if out and out[-1].type == "number" and "e" not in out[-1].text else None
         rest = [each.type for each in inner[index : index + 2]]
         if part.text == "x" and part.type == "letter":
             out.append(Token("TIMES", r"\times", part.pos))
-        elif (
-            part.text in _EXPONENTS and (digits := _exponent(inner, index)) and (last is None or last.type == "number")
-        ):
-            mantissa = out.pop().text if last is not None else "1"
+        elif part.text in _EXPONENTS and (digits := _exponent(inner, index)) and (last or not out):
+            mantissa = out.pop().text if last else "1"
             out.append(Token("number", f"{mantissa}e{digits}", part.pos))
             index += 1 + (inner[index].type != "number")
-        elif last is not None and last.type == "number" and part.type == "number" and "." not in part.text:
-            last.text += part.text
+        elif last and part.type == "number" and part.text.isdigit():
+            out[-1] = replace(last, text=last.text + part.text)
+            if len(out[-1].text) > MAX_DIGITS:
+                raise Fault(part.pos, f"a number of more than {MAX_DIGITS} digits", kind="limit")
         elif part.type == "PLUS" and rest[:1] == ["MINUS"]:
             out.append(Token("PM", r"\pm", part.pos))
             index += 1
-        elif part.text == "," and last is not None and last.text.isdigit() and _is_decimal(inner[index:]):
+        elif part.text == "," and last and last.text.isdigit() and _is_decimal(inner[index:]):
             out[-1] = Token("number", f"{last.text}.{inner[index].text}", last.pos, last.gap)
             index += 1
-        elif part.text == "(" and last is not None and last.type == "number" and rest == ["number", "CLOSE"]:
+        elif part.text == "(" and last and rest == ["number", "CLOSE"]:
             out += [Token("PM", r"\pm", part.pos), Token("number", _in_last_digits(last, inner[index]), part.pos)]
             index += 2
         else:

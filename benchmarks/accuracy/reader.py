@@ -15,7 +15,12 @@ The most frequent commands are counted in the delimited formulas of the three fi
 formula in which it stands: `refused` counts those whose fault names the command, `unknown` those of them that say that
 this command is not read at all.
 
-    python benchmarks/accuracy/reader.py [--data FOLDER] [--verbose] [--json]
+`--save` writes every formula with PRISM's reading as a line of JSON, and `--beside` shows a sample, drawn by seed, of
+those that are read now and were not when such a file was saved: to be read by eye. What stays unread on purpose is told
+in `docs/explanation/readings.md`.
+
+    python benchmarks/accuracy/reader.py [--data FOLDER] [--verbose] [--json] [--save FILE]
+        [--beside FILE [--sample N] [--seed N]]
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import random
 import re
 import statistics
 import sys
@@ -41,6 +47,8 @@ from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
 
 COMMANDS = 250
+MORE = {"rollouts_more.jsonl": "response", "human/students.jsonl": "solution", "human/mrben_physics.jsonl": "solution"}
+"""Further files of texts, where they are there, and the field of each line that holds one."""
 REASONS = 15  # fault messages that are listed by source
 EXAMPLES = 4  # of each, with --verbose
 
@@ -354,9 +362,30 @@ def found_in(texts: Iterable[str], reader: Reader) -> list[str]:
     return formulas
 
 
-def measure(folder: Path, *, verbose: bool) -> dict[str, Any]:
+def further(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Those of the further files that are there, with their texts."""
+    for file, of_text in MORE.items():
+        if (folder / file).is_file():
+            yield file, [json.loads(line)[of_text] for line in (folder / file).read_text("utf-8").splitlines()]
+
+
+def save(reader: Reader, file: Path) -> None:
+    """Write each formula with what is read of it, empty if it is not read."""
+    rows = ({"latex": latex, "read": "" if item.found else str(parse(latex))} for latex, item in reader.done.items())
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def newly_read(reader: Reader, before: Path, n_shown: int, seed: int) -> Iterator[str]:
+    """Lines of a sample of the formulas that are read now and were not, or not found, in a saved run."""
+    old = {row["latex"] for row in map(json.loads, before.read_text("utf-8").splitlines()) if row["read"]}
+    gained = sorted(latex for latex, item in reader.done.items() if not item.found and latex not in old)
+    yield f"{len(gained)} formulas are read now and were not"
+    for latex in random.Random(seed).sample(gained, min(n_shown, len(gained))):
+        yield f"  {latex!r}\n      {parse(latex)}"
+
+
+def measure(folder: Path, reader: Reader, *, verbose: bool) -> dict[str, Any]:
     """All figures."""
-    reader = Reader()
     parse("x")  # the grammar is loaded before anything is timed
     read = {file: texts(folder, file) for file in FIELDS}
     found = {
@@ -366,7 +395,8 @@ def measure(folder: Path, *, verbose: bool) -> dict[str, Any]:
         "rollouts.jsonl": found_in(read["rollouts.jsonl"], reader),
     }
     cut = [latex for source, formulas in found.items() if "stand" not in source for latex in formulas]
-    sources = found | {"all but those as they stand": cut}
+    more = {file: found_in(each, reader) for file, each in further(folder)}
+    sources = found | {"all but those as they stand": cut} | more
     raw = [*read["formulas.jsonl"], *delimited([*read["worked.jsonl"], *read["rollouts.jsonl"]])]
     return {
         "sources": {source: summary(formulas, reader, verbose=verbose) for source, formulas in sources.items()},
@@ -407,15 +437,24 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="folder with the three files")
     parser.add_argument("--verbose", action="store_true", help="with examples; for the terminal only")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    parser.add_argument("--save", type=Path, help="write what is read of each formula")
+    parser.add_argument("--beside", type=Path, help="a saved file: show what is read since then")
+    parser.add_argument("--sample", type=int, default=100, help="how many of these")
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if absent := missing(options.data):
         print(f"{options.data}: no {', '.join(absent)}; nothing measured", file=sys.stderr)
         return NO_DATA
-    result = measure(options.data, verbose=options.verbose and not options.json)
+    reader = Reader()
+    result = measure(options.data, reader, verbose=options.verbose and not options.json)
+    if options.save:
+        save(reader, options.save)
     if options.json:
         print(json.dumps(result, sort_keys=True))
     else:
         report(result)
+    if options.beside:
+        print(*newly_read(reader, options.beside, options.sample, options.seed), sep="\n")
     return 0
 
 

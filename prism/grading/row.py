@@ -23,7 +23,11 @@ POLICY = "closure"
 def fingerprint(policy: str = POLICY) -> str:
     """Return the SHA-256 of what grades depend on besides their input: version, rules, grammar, tables, policy."""
     digest = hashlib.sha256(f"{__version__}\0{RULES}\0{policy}\0".encode())
-    for folder, endings in (("grammar", (".lark",)), ("constants", (".toml",)), ("vocabulary/words", (".toml",))):
+    for folder, endings in (
+        ("grammar", (".lark", ".toml")),
+        ("constants", (".toml",)),
+        ("vocabulary/words", (".toml",)),
+    ):
         for path in sorted(resource(folder).iterdir()):
             if path.suffix in endings:
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

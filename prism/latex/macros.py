@@ -5,7 +5,8 @@ what a page would show. `Expansion` maps offsets back: a formula's span points a
 
 A macro is read if it has one meaning. One that is defined twice with different bodies has none, nor has a command of
 LaTeX that is defined as something else: a formula with it is refused, for what it says depends on the place. What LaTeX
-alone does not have (`\dv`, `\SI`, `\abs`) is the author's to define, also where PRISM knows a package's meaning.
+alone does not have (`\dv`, `\SI`, `\abs`) is the author's to define, also where PRISM knows a package's meaning. The
+commands of packages are macros too, read from `grammar/packages.toml`, which a text need not define.
 
 Refused: macros in the parser's tokens. The extractor cuts at relations, boxes and environments, which it would not see.
 """
@@ -13,14 +14,16 @@ Refused: macros in the parser's tokens. The extractor cuts at relations, boxes a
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from prism import budget
 from prism.errors import LatexSyntaxError, named_type
+from prism.resources import resource
 
 MAX_MACROS = 200  # of one text or table; a preamble of an author has some fifty
 MAX_BODY = 1_000  # characters of a definition's body, and of an argument of a macro
@@ -32,6 +35,8 @@ MAX_ADDED = 50_000  # characters that the expansions of one text write; stops a 
 _CHARACTER, _USE = 5, 2_000  # operations for each character that is looked through, and for each expansion
 _REDEFINED = r"\redefined"  # stands before a command without one meaning; no formula with it is read
 
+_WORD_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_MARK = re.compile(r"\\(?:[A-Za-z]+|.)|[^\\]", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)|.)", re.DOTALL)
 _DEFINITION = re.compile(
     r"\\(?P<how>(?:re)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator|[gex]?def|let"
@@ -77,6 +82,20 @@ _OTHERS_OF_LATEX = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """One way in which a command of a package takes its arguments.
+
+    Attributes:
+        parts: what has to stand behind the command, in order: signs, `{#}` for an argument in braces, `#` for one that
+            ends at the next sign.
+        body: LaTeX, with `#1` to `#9` for the arguments.
+    """
+
+    parts: tuple[str, ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Macro:
     r"""One macro.
 
@@ -86,6 +105,7 @@ class Macro:
         default: of the first argument, which is optional then, in brackets; None if it is not.
         has_meaning: False if it must not be expanded: defined twice, in a form that is not read, or a command of LaTeX.
         known_from: offset in the text behind which it is known.
+        forms: of a package's command, which has no body of its own; where none fits the command stays as it is.
     """
 
     body: str
@@ -93,6 +113,7 @@ class Macro:
     default: str | None = None
     has_meaning: bool = True
     known_from: int = 0
+    forms: tuple[Form, ...] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -405,22 +426,20 @@ def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, de
         return macro.body, end
     if not macro.has_meaning or not depth or not room.begin():
         return None
-    arguments: list[str] = []
-    if macro.default is not None:
-        option = _OPTION.match(text, end)
-        arguments.append(option[1] if option else macro.default)
-        end = option.end() if option else end
-    while len(arguments) < macro.n_arguments:
-        argument = _argument(text, end)
-        if argument is None:
-            return None
-        arguments.append(argument[0])
-        end = argument[1]
-    size = len(macro.body) + sum(len(arguments[int(place[1]) - 1]) for place in _PLACE.finditer(macro.body))
+    body, taken = macro.body, None
+    if macro.forms:
+        body, taken = _first_fitting(text, end, macro.forms)
+        if taken is None:
+            return use.group(), end
+    taken = taken or _arguments(text, end, macro)
+    if taken is None:
+        return None
+    arguments, end = taken
+    size = len(body) + sum(len(arguments[int(place[1]) - 1]) for place in _PLACE.finditer(body))
     budget.charge(_USE + (end - use.start() + size) * _CHARACTER)
     if not room.write(size):
         return None
-    written = _expanded_body(_filled(macro.body, arguments), macros, room, depth - 1)
+    written = _expanded_body(_filled(body, arguments), macros, room, depth - 1)
     if written is None:
         return None
     if _is_token_argument(text, use.start()):
@@ -428,6 +447,22 @@ def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, de
     elif written[-1:].isalpha() and text[end : end + 1].isalpha() and _ENDS_IN_COMMAND.search(written[-_LONGEST:]):
         written += " "  # `\alpha` before a letter
     return written, end
+
+
+def _arguments(text: str, at: int, macro: Macro) -> tuple[list[str], int] | None:
+    """Return the arguments of a macro behind its name, and the offset behind them; None if one is missing."""
+    arguments: list[str] = []
+    if macro.default is not None:
+        option = _OPTION.match(text, at)
+        arguments.append(option[1] if option else macro.default)
+        at = option.end() if option else at
+    while len(arguments) < macro.n_arguments:
+        argument = _argument(text, at)
+        if argument is None:
+            return None
+        arguments.append(argument[0])
+        at = argument[1]
+    return arguments, at
 
 
 def _expanded_body(text: str, macros: Macros, room: _Room, depth: int) -> str | None:
@@ -474,6 +509,86 @@ def _is_token_argument(text: str, at: int) -> bool:
     return (
         bool(before[1]) or before[2] == "sqrt" or any(command in table for table in (ACCENTS, DOTS, ROMAN, UNWRAPPED))
     )
+
+
+# Commands of packages. ----------------------------------------------------------------------------------------------
+
+_NAMES = re.compile(r"\\[A-Za-z]+(?: \\[A-Za-z]+)* ?")
+_PART = re.compile(r"\{#\d\}|#\d|\{\\[a-z]+\}|\\[a-z]+|.")
+_SIZES = re.compile(r"(?:\s{0,8}(?:\*|\\[bB]igg?(?![A-Za-z])))*")  # before the arguments; they change nothing
+_CLOSING = {"(": ")", "[": "]"}
+
+
+@cache
+def package_macros() -> Macros:
+    """Return the commands of packages of `grammar/packages.toml`, by name."""
+    forms: dict[str, list[Form]] = {}
+    for lines in tomllib.loads(resource("grammar/packages.toml").read_text("utf-8")).values():
+        for written, body in lines.items():
+            names = _NAMES.match(written)
+            assert names
+            parts = tuple(re.sub(r"#\d", "#", part) for part in _PART.findall(written, names.end()))
+            for name in names.group().split():
+                forms.setdefault(name[1:], []).append(Form(parts, body))
+    return {name: Macro("", forms=tuple(of_name)) for name, of_name in forms.items()}
+
+
+def uses_packages(text: str) -> bool:
+    """Return True if a text holds a command of `package_macros`."""
+    return "\\" in text and not package_macros().keys().isdisjoint(_WORD_COMMAND.findall(text))
+
+
+def _first_fitting(text: str, at: int, forms: tuple[Form, ...]) -> tuple[str, tuple[list[str], int] | None]:
+    """Return the body of the first form that fits at an offset, with its arguments and the offset behind; else None."""
+    for form in forms:
+        taken = _fitting(text, at, form.parts)
+        if taken is not None:
+            return form.body, taken
+    return "", None
+
+
+def _fitting(text: str, at: int, parts: tuple[str, ...]) -> tuple[list[str], int] | None:
+    """Return the arguments at an offset in the form of these parts, and the offset behind them; None if none stand."""
+    arguments: list[str] = []
+    if parts and parts[0] in ("{#}", "(", "[", "|"):
+        sizes = _SIZES.match(text, at)
+        at = sizes.end() if sizes else at
+    for index, part in enumerate(parts):
+        space = _SPACE.match(text, at)
+        at = space.end() if space else at
+        if part == "{#}":
+            braced = _argument(text, at) if text.startswith("{", at) else None
+        elif part == "#":
+            braced = _argument_up_to(text, at, parts[index - 1] if index else "", parts[index + 1])
+        elif text.startswith(part, at):
+            at += len(part)
+            continue
+        else:
+            return None
+        if braced is None or not braced[0].strip():
+            return None
+        arguments.append(braced[0])
+        at = braced[1]
+    return arguments, at
+
+
+def _argument_up_to(text: str, at: int, opening: str, sign: str) -> tuple[str, int] | None:
+    """Return what stands before a sign outside of braces, and the sign's offset; None if it does not come.
+
+    Args:
+        opening: what stands before the argument: of a bracket the sign is the one that closes it.
+    """
+    braces = brackets = 0
+    for mark in _MARK.finditer(text, at, at + MAX_BODY):
+        found = mark.group()
+        if not braces and not brackets and found == sign:
+            return text[at : mark.start()], mark.start()
+        braces += (found == "{") - (found == "}")
+        if _CLOSING.get(opening) == sign and not braces:
+            brackets += (found == opening) - (found == sign)
+        if braces < 0:
+            return None
+    return None
 
 
 # A table of an author. ----------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ PREFIX_SYMBOLS = {
 }  # fmt: skip
 _RUN_TOGETHER = frozenset(("Nm", "Js", "Ns", "Wh", "kWh"))
 _ALONE = frozenset(("Gy", "Sv", "Bq", "sr", "lm", "lx", "ohm", "degC", "degF", "day", "yr", "ly", "pc", "au", "AU"))
+_ABBREVIATIONS = frozenset(("l", "L", "dm", "dl", "ul", "au", "degC"))  # of siunitx, and names elsewhere
 _NO_MACROS = frozenset(("min", "deg", "dB", "rad", "%"))  # mathematics, or no product
 
 
@@ -170,7 +171,13 @@ def _symbol_of_macro(macro: str) -> str | None:
         for prefix, letter in PREFIX_SYMBOLS.items():
             if (rest := word.removeprefix(prefix)) != word and rest in symbols:
                 return letter + symbols[rest]
-    # the abbreviations of siunitx stand for themselves: \kWh, \MeV (siunitx 3, table 5)
+    # the abbreviations of siunitx stand for themselves, but for micro and ohm: \kWh, \uA, \kohm (siunitx 3, table 5)
+    if macro[:1] == "u" and macro[1:] in UNITS:
+        return "µ" + macro[1:]
+    if macro[1:] == "ohm" and macro[0] in "mkMG":
+        return macro[0] + "Ω"
+    if macro in _ABBREVIATIONS:
+        return macro
     return macro if macro in UNITS and macro not in _NO_MACROS else None
 
 

@@ -61,7 +61,16 @@ from prism.latex.extraction.struck_lines import struck_blocks
 from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
 from prism.latex.extraction.value_rows import values_in_rows
-from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
+from prism.latex.macros import (
+    NO_MACROS,
+    Macros,
+    defined_macros,
+    defines_macros,
+    expand,
+    merged,
+    package_macros,
+    uses_packages,
+)
 from prism.latex.prose import MAX_SENTENCE
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
@@ -242,13 +251,11 @@ def extract(
 
 
 def _known_macros(text: str, windows: Sequence[tuple[int, int]], given: Macros) -> Macros:
-    """Return the macros that the windows of a text define, and those given for it that none of them defines."""
-    if not defines_macros(text):
-        return given
+    """Return the macros of a text: those it defines, those given for it, and commands of packages where it has any."""
     own: Macros = NO_MACROS
-    for start, end in windows:
+    for start, end in windows if defines_macros(text) else ():
         own = merged(own, defined_macros(text[start:end], start))
-    return {**given, **own}
+    return {**(package_macros() if uses_packages(text) else NO_MACROS), **given, **own}
 
 
 def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:

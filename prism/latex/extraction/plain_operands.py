@@ -202,6 +202,9 @@ def _read_script(reader: Reader, script: str, *, has_index: bool = False, base: 
         _check_power_end(reader, number, base, is_open=True)
         return ("" if word == "+" else "-") + number.text
     if mark.kind == "number":
+        if script == "^" and base[:1] in ("(", "[") and _is_half(reader, mark):
+            reader.at += 2
+            return "1/2"  # of a bracket nobody writes the power 1
         if script == "^":
             _check_power_end(reader, mark, base, is_open=base == "e")
         elif not word.isdigit():
@@ -218,7 +221,7 @@ def _read_script(reader: Reader, script: str, *, has_index: bool = False, base: 
     if script == "^":
         _check_power_end(reader, mark, base, is_open=base == "e")
         return word
-    index = GREEK_NAMES.get(word, word)
+    index = GREEK_NAMES.get(word, word) if word != "xi" else word  # of x at the start, `p_xi`
     number = reader.peek_touching()
     if number and number.kind == "number" and number.text.isdigit():
         reader.at += 1
@@ -240,6 +243,13 @@ def _read_index_words(reader: Reader, closer: str) -> str:
         return ""
     reader.at += 1
     return "".join(words)
+
+
+def _is_half(reader: Reader, number: Mark) -> bool:
+    """Return True if a slash and a 2 touch the 1 that was read, and no operand touches them: `(2gh)^1/2`."""
+    slash, two, behind = (reader.peek_touching(ahead) for ahead in range(3))
+    is_half = number.text == "1" and slash is not None and slash.text == "/" and two is not None and two.text == "2"
+    return is_half and (behind is None or (behind.kind not in ("word", "number", "name") and behind.text not in "(["))
 
 
 def _check_power_end(reader: Reader, power: Mark, base: str, *, is_open: bool) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prism.latex.extraction.plain_tokens import GREEK_NAMES, OPEN_NAME, Mark, is_mathematical_name
+from prism.latex.extraction.plain_tokens import FUNCTIONS, GREEK_NAMES, OPEN_NAME, Mark, is_mathematical_name
 from prism.latex.words import LONG_UNITS, UNITS, word_set
 
 MAX_WORD = 16  # letters of a word that is taken apart
@@ -32,10 +32,12 @@ class TypedNames:
     Attributes:
         names: LaTeX of names with an index, and of Greek letters, by what is typed: `vfx`, `m2`, `theta`.
         letters: single Latin letters that the problem has.
+        symbols: all symbols of the problem.
     """
 
     names: dict[str, str]
     letters: frozenset[str]
+    symbols: frozenset[str] = frozenset()
 
     def latex_of(self, word: str) -> str:
         """Return the product of names that a word is: `OPEN_NAME` if it may be one of letters too, empty for none."""
@@ -45,7 +47,9 @@ class TypedNames:
         for at in range(len(word) - 1, -1, -1):
             for end in range(len(word), at, -1):
                 piece, rest = word[at:end], made[end]
-                latex = self.names.get(piece) or (piece if piece in self.letters else "")
+                latex = self.names.get(piece) or (piece if piece in self.letters else "") or self._change(piece)
+                if piece in FUNCTIONS and rest is not None and len(rest) == 1:
+                    latex = f"\\{piece}"  # of the one name that ends the word: `v2costheta`
                 if latex and rest is not None:
                     made[at] = [latex, *rest]
                     break
@@ -53,6 +57,12 @@ class TypedNames:
         if parts is None or all(len(part) == 1 for part in parts):
             return ""
         return OPEN_NAME if all(letter in self.letters for letter in word) else " ".join(parts)
+
+    def _change(self, piece: str) -> str:
+        r"""Return the LaTeX of a change of a letter that is typed in one word, `deltah`; empty for anything else."""
+        before, _, letter = piece[:5], piece[:5], piece[5:]
+        known = letter in self.letters and before in ("delta", "Delta") and "delta" not in self.names
+        return rf"\Delta {letter}" if known else ""
 
 
 NO_NAMES = TypedNames({}, frozenset())
@@ -70,9 +80,12 @@ def typed_names(symbols: frozenset[str]) -> TypedNames:
         if named := _INDEXED.fullmatch(symbol):
             letter = named["letter"]
             for typed in [name for name, latex in GREEK_NAMES.items() if latex == letter] or [letter.lstrip("\\")]:
-                names.setdefault(typed + (named["index"] or named["one"]), symbol)
+                index = named["index"] or named["one"]
+                names.setdefault(typed + index, symbol)
+                if index == "0" and f"{letter}_o" not in symbols:
+                    names.setdefault(typed + "o", symbol)  # a zero typed as a letter
     letters = frozenset(symbol for symbol in symbols if len(symbol) == 1 and symbol.isascii() and symbol.isalpha())
-    return TypedNames(names, letters) if symbols else NO_NAMES
+    return TypedNames(names, letters, symbols) if symbols else NO_NAMES
 
 
 def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
@@ -82,13 +95,14 @@ def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
     """
     if not typed.names:
         return list(marks)
+    runs: list[tuple[int, int]] = []
+    while (at := runs[-1][1] if runs else 0) < len(marks):
+        runs.append((at, max(_end_of_run(marks, at), at + 1)))
+    words = frozenset("".join(mark.text for mark in marks[at:end]) for at, end in runs)
     kept: list[Mark] = []
-    at = 0
-    while at < len(marks):
-        end = _end_of_run(marks, at)
-        name = _name_of(marks, at, end, typed) if end > at else None
-        kept += [name] if name else marks[at : max(end, at + 1)]
-        at = max(end, at + 1)
+    for at, end in runs:
+        name = _name_of(marks, at, end, typed, words)
+        kept += [name] if name else marks[at:end]
     return kept
 
 
@@ -105,24 +119,37 @@ def _end_of_run(marks: Sequence[Mark], at: int) -> int:
     return end
 
 
-def _name_of(marks: Sequence[Mark], at: int, end: int, typed: TypedNames) -> Mark | None:
-    """Return the marks from an index to another as one mark of names; None if they are no names."""
+def _name_of(
+    marks: Sequence[Mark], at: int, end: int, typed: TypedNames, words: frozenset[str] = frozenset()
+) -> Mark | None:
+    """Return the marks from an index to another as one mark of names; None if they are no names.
+
+    Args:
+        words: all runs of letters and digits of the line: `Lo` beside `L0` is open, and so is `pi` beside `pf`.
+    """
     first, last = marks[at], marks[end - 1]
+    if first.text == "pi" and "pf" in words:
+        momentum = next((name for name in (r"p_i", r"p_{i}") if name in typed.symbols), OPEN_NAME)
+        return Mark("name", momentum, first.start, last.end, first.is_apart)
+    if first.kind != "word" or is_mathematical_name(first.text):
+        return None
     before = marks[at - 1] if at else None
     after = marks[end] if end < len(marks) else None
     if (before is not None and not first.is_apart and before.text in ("_", "^")) or (
         after is not None and not after.is_apart and (after.text == "_" or after.kind == "number")
     ):
         return None
-    is_joined = (after is not None and after.text in _JOINING) or (before is not None and before.text in _OPENING)
-    if first.is_word and not is_joined:
-        return None
     word = "".join(mark.text for mark in marks[at:end])
+    latex = typed.latex_of(word)
+    is_joined = (after is not None and after.text in _JOINING) or (before is not None and before.text in _OPENING)
+    if first.is_word and not (is_joined or r"\Delta " in latex):
+        return None
     if (
         (word in UNITS or word in LONG_UNITS)
         and before is not None
         and (before.kind in _OF_UNITS or before.text in "/·*")
     ):
         return None
-    latex = typed.latex_of(word)
+    if word in typed.names and word[-1] == "o":  # a zero typed as a letter, unless both are typed
+        latex = "" if first.is_word else OPEN_NAME if f"{word[:-1]}0" in words else latex
     return Mark("name", latex, first.start, last.end, first.is_apart) if latex else None

@@ -354,13 +354,16 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> list
                 kind = "bracket"
                 n_remark -= 1
             else:
-                kind = "odd"
+                ends = at > lo and not mark.is_apart and (at + 1 == len(marks) or marks[at + 1].text in ".,;")
+                kind = "bracket" if ends and not opened else "odd"  # a bracket too many at the end
         if kind:
             word = mark.text if kind == "word" else ""
             if word and at and lo == at and left == "word":
                 word = f"{before.rpartition(' ')[2]} {word}"  # two words tell more: `integral of`
             if lo < at:
-                _append_between_boundaries(found, marks, lo, at, opened, (left, kind), (before, word))
+                is_torn = kind == "word" and _goes_on_in_word(marks, at)
+                edges = (left, "odd" if is_torn else kind)
+                _append_between_boundaries(found, marks, lo, at, opened, edges, (before, word))
             n_remark += len(opened)
             opened, braces = [], []
             has_tail = kind == "word" and at + 1 < len(marks) and marks[at + 1].text in _HYPHENS
@@ -370,6 +373,14 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> list
                 left = "odd"  # `spin-1/2`, `Energy_0`
     _append_between_boundaries(found, marks, lo, len(marks), opened, (left, right), (before, ""))
     return found
+
+
+def _goes_on_in_word(marks: Sequence[Mark], index: int) -> bool:
+    """Return True if the word at an index touches what stands before it and is no unit of a number: `v2costheta`."""
+    word, before = marks[index], marks[index - 1]
+    is_unit = before.kind == "number" and (word.text in UNITS or word.text in LONG_UNITS)
+    is_operand = before.kind in ("number", "name", "word", "super", "sub") or before.text == ")"
+    return not word.is_apart and is_operand and not is_unit
 
 
 def _track_braces(marks: Sequence[Mark], index: int, braces: list[int]) -> None:
@@ -404,12 +415,22 @@ def _append_between_boundaries(
 ) -> None:
     """Append the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets still open."""
     (left, right), (before, after) = edges, words
+    if right in ("stop", "end") and len(opened) == 1 and _may_close_at_end(marks, lo, hi, opened[0]):
+        end = marks[hi - 1].end
+        _append_candidates(found, (*marks[lo:hi], Mark("single", ")", end, end)), left, right, before, after)
+        return
     for at in opened:
         is_argument = at > lo and not marks[at].is_apart
         kind = "odd" if is_argument or right not in ("word", "colon", "stop") else "bracket"
         _append_candidates(found, tuple(marks[lo:at]), left, kind, before, "")
         lo, left, before = at + 1, kind, ""
     _append_candidates(found, tuple(marks[lo:hi]), left, right, before, after)
+
+
+def _may_close_at_end(marks: Sequence[Mark], lo: int, hi: int, opening: int) -> bool:
+    """Return True if a bracket that is never closed is closed at the end, behind another: `m g ((a - b)`, no index."""
+    is_factor = lo < opening and marks[opening].text == "(" and marks[opening - 1].text not in ("_", "^")
+    return is_factor and marks[hi - 1].text == ")" and not any(mark.kind == "relation" for mark in marks[opening:hi])
 
 
 def _append_candidates(

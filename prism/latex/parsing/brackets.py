@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from prism.latex.parsing.leaves import (
     BRACE_ENDS,
@@ -108,6 +109,8 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
     text = opening.text
     if text == r"\langle":
         return _read_angle_bracket(cursor, opening)
+    if text == "|" and _is_closed_by_rangle(cursor):
+        return _read_ket(cursor, opening)
     start = cursor.index
     body = cursor.siblings(cursor, BRACKET_ENDS)
     closing = cursor.tokens[cursor.index]
@@ -187,12 +190,7 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items[start:] = [holder]
         return
     if token.type == "BAR" and _is_closed_by_rangle(cursor):
-        start = cursor.index
-        while cursor.tokens[cursor.index].text != r"\rangle":
-            cursor.index += 1
-        parts = split_at_bars(cursor.tokens[start : cursor.index])
-        cursor.index += 1
-        items.append(read_scripts(cursor, angle_bracket_token(cursor, token, "ket", parts)))
+        items.append(_read_ket(cursor, token))
         return
     double = token.type == "BAR" and cursor.tokens[cursor.index].type == "BAR" and not cursor.tokens[cursor.index].gap
     if double and items and ends_operand(items[-1]) and _unpaired_bar_end(cursor, cursor.tokens[cursor.index], skip=1):
@@ -215,6 +213,16 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         raise Fault(closing.pos, describe_token(closing), "the closing bar |")
     cursor.index += 1
     items.append(read_scripts(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
+
+
+def _read_ket(cursor: Cursor, opening: Token) -> Token:
+    r"""Read on behind the bar of a ket up to its `\rangle`, and return it with its scripts."""
+    start = cursor.index
+    while cursor.tokens[cursor.index].text != r"\rangle":
+        cursor.index += 1
+    parts = split_at_bars(cursor.tokens[start : cursor.index])
+    cursor.index += 1
+    return read_scripts(cursor, angle_bracket_token(cursor, opening, "ket", parts))
 
 
 def _may_be_call(head: Token, bracket: Token) -> bool:
@@ -390,11 +398,13 @@ def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[l
             names a quantum state (`1, 2`) becomes one symbol.
     """
     args: list[list[Token]] = []
-    for part in parts:
+    for at, part in enumerate(parts):
         if not part:
             raise Fault(opening.pos, "an empty part of an angle bracket")
-        if part[-1].type in OPERATORS or _is_state_name(part):
-            args.append([Token("SYM", _join_token_texts(part), part[0].pos)])
+        is_state = kind != "mean" and at in (0, len(parts) - 1)
+        if part[-1].type in OPERATORS or _is_state_name(part) or (is_state and _is_state_label(part)):
+            label = [token for token in part if token.type not in ("{", "}")] if len(part) == len("{+}") else part
+            args.append([Token("SYM", _join_token_texts(label), part[0].pos)])
         else:
             args.append(cursor.read_apart(part, part[-1].pos, depth=cursor.depth))
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
@@ -412,6 +422,15 @@ def _is_state_name(part: Sequence[Token]) -> bool:
         if level == 0 and not is_adjoint and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
             return True
     return False
+
+
+def _is_state_label(part: Sequence[Token]) -> bool:
+    """Return True if flat tokens are the label of a state and nothing else: `1_x`, `1s1s`, `2p`, a sign in braces."""
+    glued = any(
+        ((one.type, two.type) == ("letter", "number") and not two.gap) or (one.type, two.type) == ("number", "_")
+        for one, two in pairwise(part)
+    )
+    return glued or [token.type for token in part] in (["{", "PLUS", "}"], ["{", "MINUS", "}"])
 
 
 # Environments -----------------------------------------------------------------------------------------------

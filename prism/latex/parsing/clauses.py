@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.roman_text import DENIALS, excerpt, may_be_unit_words, words_in_text
+from prism.latex.parsing.formula_numbers import start_of_formula_number, starts_with_formula_number
+from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
     GAP_SPACE,
@@ -45,13 +46,13 @@ _EXPLAINING = frozenset(
 )  # these explain names or give reasons
 _ARROWS = frozenset("so then thus hence therefore gives giving yields yielding implies i.e. ie".split())
 _ANDS = frozenset("and also but while".split())
+_JOINING = _ANDS | _CONDITIONS | _ARROWS | {"or"}  # behind a unit in one text with it
 _RESTATING = frozenset("equivalently alternatively simply just rather".split())
 _LABELS = frozenset("case part step equation answer result final solution".split())
 _LEAD_INS = frozenset(
     "assume suppose thus so hence then therefore note recall using take consider and we have get find obtain now also "
     "gives yields implies that is".split()
 )
-_NUMERALS = frozenset(("a", "b", "c", "d", "e", "f", "i", "ii", "iii", "iv", "v"))
 _LONGEST_FACTOR = 3  # letters of a word in text mode that may be a factor
 _MAY_CALL = frozenset(("SYM", "ROMAN", "FUNCTION", "DERIVATIVE"))  # a bracket behind these may be a call
 _ARROW_SIGNS = frozenset(sign for sign, relation in RELATION_TEXT.items() if relation == "to")
@@ -117,7 +118,7 @@ def split_formulas(items: list[Token], end: int) -> Clause:
     Errors:
         Fault: no formula is left, prose, or a piece that may belong to either neighbour (`a = b, c, d = e`).
     """
-    items = _without_remark(_without_rounding_words(items))
+    items = _without_remark(_without_rounding_words(_with_joints_behind_units(items)))
     _refuse_changing_words(items)
     items = _strip_tail(_strip_lead(items))
     while (
@@ -127,7 +128,7 @@ def split_formulas(items: list[Token], end: int) -> Clause:
     if len(items) == 1 and items[0].text == "cases" and (rows := _rows_as_system(items[0])):
         items = rows
     if not items:
-        raise Fault(0, "an empty formula", "a number or a symbol")
+        raise Fault(0, "an empty formula", "a number or a symbol", kind="fragment")
     if len(items) == 1 and items[0].type == "FUNCTION" and not items[0].args:
         items = [Token("SYM", items[0].text, items[0].pos)]  # a function that is mentioned
     if items[0].type == "SLASH":
@@ -208,6 +209,38 @@ def _is_text(item: Token) -> bool:
     return item.type == "ROMAN" and item.text == "text" and item.sup is None
 
 
+def _with_joints_behind_units(items: list[Token]) -> list[Token]:
+    r"""Return the items with a comma or joining word behind a unit as items of their own: `\text{ m, }`, `\text{m so}`.
+
+    A unit that a word of the sentence goes on with, `\text{m/s at }`, would be another one.
+    """
+    if not any(map(_is_text, items)):
+        return items
+    out: list[Token] = []
+    for index, item in enumerate(items):
+        if not _is_text(item) or not item.raw or index in (0, len(items) - 1):
+            out.append(item)
+            continue
+        starts = [at for at, token in enumerate(item.raw) if at and token.gap and token.type == "letter"]
+        at = starts[-1] if starts else len(item.raw)
+        word = "".join(token.text for token in item.raw[at:]).lower()
+        unit, last = replace(item, raw=item.raw[:at]), item.raw[-1]
+        is_unit = _is_known_unit(unit) or (words_in_text(unit) == ["in"] and is_numeric(items[index - 1]))
+        if word in _JOINING and is_unit and read_unit_expression(unit.raw) is not None:
+            joint = replace(item, raw=item.raw[at:], pos=item.raw[at].pos, gap=GAP_SPACE)
+            out += [unit, Token("ROW", "and", joint.pos, GAP_SPACE, raw=joint.raw) if word in _ANDS else joint]
+        elif last.type == "COMMA" and _is_known_unit(item) and is_numeric(items[index - 1]):
+            out += [item, last]
+        else:
+            out.append(item)
+    return out
+
+
+def _is_foreign_text(item: Token) -> bool:
+    """Return True for words in letters that formulas have not."""
+    return item.type == "ROMAN" and is_foreign(item)
+
+
 def _without_rounding_words(items: list[Token]) -> list[Token]:
     r"""Return the items without the words of `x = \text{about } 3`, which say only that the number is rounded."""
     return [
@@ -245,8 +278,13 @@ def _refuse_changing_words(items: list[Token]) -> None:
     The name of a quantity, `\text{opposite}/\text{hypotenuse}`, changes nothing; nor does a unit that is written out.
     """
     for index, item in enumerate(items):
+        if _is_foreign_text(item) and not is_remark(words_in_text(item)):
+            raise _prose_fault(item)
         if item.type == "PAREN" and item.args[0]:
+            goes_on = index + 1 < len(items) and items[index + 1].type not in _SEPARATES
             for inner in item.args[0]:
+                if _is_foreign_text(inner) and (goes_on or not is_remark(words_in_text(inner))):
+                    raise _prose_fault(inner)
                 if _is_text(inner) and _changes_quantity(inner):
                     raise _prose_fault(inner)
         elif _is_text(item) and _changes_quantity(item):
@@ -275,7 +313,7 @@ def _strip_lead(items: list[Token]) -> list[Token]:
         if (
             first.type in ("IMPLIES", "ROW", "COMMA")
             or (first.type == "REL" and first.text in _LEADING)
-            or _starts_with_equation_number(items)
+            or starts_with_formula_number(items)
             or (first.type == "ROMAN" and _starts_with_lead_in(items))
         ):
             items = items[1:]
@@ -291,16 +329,6 @@ def _strip_lead(items: list[Token]) -> list[Token]:
         else:
             break
     return items
-
-
-def _starts_with_equation_number(items: list[Token]) -> bool:
-    """Return True if the items begin with a formula's number and a blank: `(2) F = ma`, `(b) F = ma`."""
-    if len(items) < 3 or items[0].type != "PAREN" or items[0].text != "(" or items[0].sup is not None:
-        return False
-    content = items[0].args[0]
-    numeral = "".join(part.text for part in content if part.sup is None)
-    apart = items[1].gap and items[1].type not in OPERATORS and has_type(items, "REL")
-    return bool(apart) and len(content) <= len("iii") and (numeral in _NUMERALS or numeral.isdigit())
 
 
 def _starts_with_lead_in(items: list[Token]) -> bool:
@@ -328,7 +356,7 @@ def _is_label_text(item: Token) -> bool:
     words = words_in_text(item)
     if item.raw[-1].type == "COLON":
         return not any(word.lower() in DENIALS for word in words)
-    numbered = item.raw[-1].type == "CLOSE" and len(item.raw) <= len("(iii)")
+    numbered = item.raw[-1].type == "CLOSE" and len(item.raw) <= len("(iii)") and not is_foreign(item)
     return numbered or (bool(words) and words[0].lower() in _LABELS and len(words) <= 1)
 
 
@@ -343,6 +371,9 @@ def _strip_tail(items: list[Token]) -> list[Token]:
         or (items[end - 1].text in (r"\square", r"\Box") and items[end - 1].sup is None and has_type(items, "REL"))
     ):
         end -= 1
+    if end > 1 and _is_text(items[end - 1]) and [token.text for token in items[end - 1].raw] == [")"]:
+        raw = [token.text for item in items if _is_text(item) for token in item.raw]
+        end -= raw.count("(") == raw.count(")") == 1  # a remark that is partly mathematics: `\text{(as } a = b\text{)}`
     if end > 1 and (last := items[end - 1]).type == "ROMAN" and last.text == "text" and last.sup is None:
         words = words_in_text(last)
         bracketed = bool(last.raw) and last.raw[0].text == "("
@@ -356,6 +387,8 @@ def _strip_tail(items: list[Token]) -> list[Token]:
         complete = before.type not in OPERATORS or before.type == "COMMA"
         if remark and apart and complete and not unit_like and not denies:
             return _strip_tail(items[: end - 1])
+    if (start := start_of_formula_number(items[:end])) < end:
+        return _strip_tail(items[:start])
     if end > 1 and (last := items[end - 1]).type == "PAREN" and last.gap >= GAP_SPACE and last.text == "(":
         inside = last.args[0]
         if len(inside) == 1 and inside[0].type == "NUM" and inside[0].sup is None:
@@ -417,6 +450,8 @@ def _prose_separator_or_item(items: list[Token], index: int) -> Token:
     if "or" in words and ALTERNATIVE.issuperset(words):
         return Token("OR", "or", item.pos, item.gap)
     if index and sum((token.type == "OPEN") - (token.type == "CLOSE") for token in item.raw) > 0:
+        if not (DENIALS | WRONG_WORDS).isdisjoint(words):
+            raise _prose_fault(item)
         return Token("WHERE", words[0], item.pos, item.gap)  # a remark that goes on behind the text
     before = items[index - 1].type if index else "ROW"
     operand = before in _CONTINUES_FORMULA or (index + 1 < len(items) and items[index + 1].type in _CONTINUES_FORMULA)
@@ -445,7 +480,7 @@ def _prose_separator_or_item(items: list[Token], index: int) -> Token:
 def _refuse_prose(item: Token) -> None:
     """Raise a Fault if an item is a text of several words which are no units."""
     words = words_in_text(item) if item.type == "ROMAN" and item.text == "text" else []
-    if len(words) > 1 and not may_be_unit_words(words):
+    if (len(words) > 1 and not may_be_unit_words(words)) or (words and is_foreign(item)):
         raise _prose_fault(item)
 
 
@@ -471,7 +506,7 @@ def _condition_in_brackets_or_item(items: list[Token], index: int) -> Token:
     stated = has_type(items[:index], "REL")
     later = content[1:] if worded else content
     remark = any(part.type == "ROMAN" and part.text == "text" and words_in_text(part) for part in later)
-    remark = remark and (worded or not related)
+    remark = remark and (worded or not related) and before.type not in OPERATORS - {"COMMA"}
     if remark and stated and behind in ("ROW", "COMMA", "IMPLIES", "OR") and item.sup is None:
         return Token("ROW", "remark", item.pos, item.gap)
     ends = behind in ("ROW", "COMMA", "IMPLIES", "OR") and before.type not in OPERATORS - {"COMMA"}

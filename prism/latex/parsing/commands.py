@@ -43,7 +43,8 @@ _STACKED = {r"\rightarrow": r"\vec", r"\to": r"\vec", r"\cdot": r"\dot", r"\wedg
             r"\sim": r"\tilde"}  # fmt: skip
 _CROSSES = frozenset((*"?✗✘❌☒✕✖", r"\times", r"\not", r"\neg", r"\lnot", r"\ne", r"\neq", r"\cross", r"\xmark",
                       r"\bot", r"\ding", r"\cancel", r"\otimes", r"\ballotx"))  # fmt: skip
-_NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!="}
+_NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!=", "<": r"\nless", ">": r"\ngtr", r"\le": r"\nleq",
+            r"\leq": r"\nleq", r"\ge": r"\ngeq", r"\geq": r"\ngeq"}  # fmt: skip
 _UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
                             r"\dagger", r"\uparrow", r"\downarrow", r"\odot", r"\natural", r"\sharp", r"\flat",
                             r"\complement", r"\circledast", r"\diamond", r"\Diamond", r"\clubsuit"))  # fmt: skip
@@ -131,6 +132,9 @@ def _read_brace_with_note(cursor: Cursor, token: Token, items: list[Token]) -> N
 def _read_negated_relation(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Append the negated relation of `\not=` or `\not\in`; raise a Fault for `\not` before anything else."""
     after = cursor.tokens[cursor.index]
+    if after.type == "letter" or (after.type == "{" and cursor.tokens[cursor.index + 1].type == "letter"):
+        items.append(read_accented(cursor, Token("command", r"\slashed", token.pos, token.gap)))  # `\not p`
+        return
     if after.text not in _NEGATED:
         raise Fault(token.pos, rf"\not before {after.text}", "=", r"\in")
     cursor.index += 1
@@ -156,6 +160,12 @@ def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> No
 
 def _read_arrow_with_note(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Append the arrow or equals sign of `\xrightarrow{note}`, `\xlongequal{note}`; the note is dropped."""
+    if cursor.tokens[cursor.index].text == "[":  # what stands below the arrow
+        end = next(
+            (at for at, part in enumerate(cursor.tokens) if at > cursor.index and part.text == "]"), cursor.index
+        )
+        _refuse_denying_note(token, cursor.tokens[cursor.index : end])
+        cursor.index = end + 1
     note, cursor.index = flat_argument(cursor.tokens, cursor.index)
     _refuse_denying_note(token, note)
     items.append(Token("REL", "=" if token.text == r"\xlongequal" else r"\to", token.pos, token.gap))
@@ -269,9 +279,12 @@ def _read_physics_derivative(cursor: Cursor, token: Token, items: list[Token]) -
     r"""Read `\dv{f}{x}`, `\pdv[2]{f}{x}` or `\dv{x}` of the physics package as a derivative."""
     tokens = cursor.tokens
     order = "1"
-    if tokens[cursor.index].type == "OPEN" and tokens[cursor.index + 1].type == "number":
-        order = tokens[cursor.index + 1].text
-        cursor.index += 3
+    if tokens[cursor.index].text == "[":
+        end = next((at for at in range(cursor.index, len(tokens)) if tokens[at].text == "]"), 0)
+        if not end:
+            raise Fault(token.pos, "an order of a derivative that is not closed", "the bracket ]")
+        order = spell_name(tokens[cursor.index + 1 : end])
+        cursor.index = end + 1
     above = read_argument(cursor)
     kind = "PARTIAL" if token.text.startswith(r"\p") else "DERIVATIVE"
     if tokens[cursor.index].type == "{":
@@ -400,7 +413,7 @@ RARE: dict[str, Handler] = {
     **dict.fromkeys((r"\dv", r"\pdv", r"\derivative", r"\partialderivative", r"\odv"), _read_physics_derivative),
     **dict.fromkeys((r"\comm", r"\commutator"), _construct_handler("commutator", 2)),
     **dict.fromkeys((r"\acomm", r"\anticommutator"), _construct_handler("commutator anti", 2)),
-    **dict.fromkeys((r"\xrightarrow", r"\xleftarrow", r"\xlongequal"), _read_arrow_with_note),
+    **dict.fromkeys((r"\xrightarrow", r"\xleftarrow", r"\xleftrightarrow", r"\xlongequal"), _read_arrow_with_note),
     **dict.fromkeys((r"\bmod", r"\mod"), _sign_handler(("TIMES", r"\bmod"))),
     **dict.fromkeys((r"\forall", r"\exists"), _read_quantifier),
     **dict.fromkeys((r"\degree", r"\circ"), _read_degree_sign),

@@ -41,7 +41,7 @@ _TOKEN = 100  # operations for each flat token, beside those for each character
 _MAX_EMIT_DEPTH = 2 * MAX_DEPTH  # brackets and the functions and integrals around them, which count in the same depth
 
 # Every roman text is a command, every degree sign too, and minutes of arc are primes.
-_MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT"))
+_MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT", "unknown"))
 _NEVER_UNIT = FRACTIONS | word_set(r"\sqrt \vec \hat \dot \ddot \sin \cos \tan \ln \log")  # the most frequent of them
 _UNIT_LETTERS = frozenset((r"\Omega", "o"))  # ohm, and a degree sign as in `30^o`
 _CONSTRUCTS = {
@@ -59,7 +59,7 @@ _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
 _DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
 _BESIDE_SETS = frozenset((r"\cup", r"\cap", r"\setminus"))
-_BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq"}
+_BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq", r"\supset", r"\supseteq"}
 # Types of items in the bounds of an interval.
 _BOUNDS = frozenset(
     ("NUM", "MINUS", "PLUS", "SLASH", "TIMES", "INFINITY", "CONST", "FRAC", "QUANTITY", "UNIT", "ROMAN")
@@ -73,7 +73,7 @@ _ROUNDED = frozenset(("floor", "ceiling"))
 _NORMS = frozenset(("1", "2", "p", "q", "F"))  # subscripts
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log2"))
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
-_NAMED_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
+_NAMED_FUNCTIONS = frozenset((*FUNCTIONS.values(), "lim")) - frozenset(
     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log10 factorial".split()
 )
 
@@ -240,6 +240,8 @@ def _emit_item(state: FormulaState, item: Token, out: list[Token]) -> None:
         _emit_bracket(state, item, out)
     elif kind == "FUNCTION":
         _emit_function(state, item, out)
+    elif kind == "ABS" and has_type(item.args[0], "SETOP"):
+        _emit_list(state, Token("LISTED", "opaque |", item.pos, args=item.args), out)  # how many elements a set has
     elif kind == "ABS":
         out.append(Token("LBAR", "|", item.pos))
         _emit_siblings(state, item.args[0], out, fresh=True)
@@ -274,6 +276,8 @@ def _construct_of_subscript(item: Token) -> Token:
         return Token("AT", "limits", item.pos, item.gap, args=[[bare], lower, item.sup])
     if item.type == "ABS" and item.sup is not None and not related and _may_be_evaluated(item.args[0], lower):
         return Token("AT", "limits", item.pos, item.gap, args=[item.args[0], lower, item.sup])
+    if item.text == r"\{" and related and item.sup is not None:
+        return Token("LISTED", "opaque sequence", item.pos, item.gap, args=[[bare], lower, item.sup])
     if len(lower) > 2 and lower[1].text == "=" and not has_type(lower[2:], "REL", "COMMA"):
         return Token("AT", "point", item.pos, item.gap, args=[[bare], lower[:1], lower[2:]], sup=item.sup)
     label = spell_name(item.raw)
@@ -338,6 +342,8 @@ def _emit_operand(state: FormulaState, items: list[Token], out: list[Token], own
 def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     """Append the tokens of a bracket: LP, content and RP, or a list if commas, relations or a `|` stand in it."""
     content = item.args[0]
+    if not content:
+        raise Fault(item.pos, "empty brackets")
     kinds = {part.type for part in content}
     if item.text == r"\{" and {"COLON", "REL"} <= kinds:  # `\{x : x > 0\}`
         content = [Token("GIVEN", ":", part.pos) if part.type == "COLON" else part for part in content]
@@ -442,7 +448,9 @@ def _emit_function(state: FormulaState, item: Token, out: list[Token]) -> None:
             name, item.sup = _INVERSES[name], None
         elif direct or name in _RECIPROCALS:
             raise Ambiguity(item.pos, f"{name} to the power -1: the inverse or one over it?", f"1/\\{name}")
-    if item.sub is not None or name == "log2":
+    if item.sub is not None and name in _NAMED_FUNCTIONS and name not in _ROUNDED and name not in _LOGARITHMS:
+        _emit_named_function(state, f"{name}_{brace_script(spell_name(item.raw))}", item, out)
+    elif item.sub is not None or name == "log2":
         _emit_logarithm(state, item, out)
     elif name in _COMPOSED:
         _emit_composed(state, name, item, out)
@@ -512,8 +520,6 @@ def _emit_logarithm(state: FormulaState, item: Token, out: list[Token]) -> None:
         raise Fault(item.pos, "a subscript on a logarithm that has its base")
     base = item.sub or [Token("NUM", "2", item.pos)]
     if item.text not in _LOGARITHMS:
-        if item.text in _NAMED_FUNCTIONS:
-            raise Fault(item.pos, f"a subscript on {item.text}, which is not read")
         raise Fault(item.pos, f"a subscript on the function {item.text}")
     named = _NAMED_LOGARITHMS.get((base[0].type, base[0].text)) if len(base) == 1 and base[0].sup is None else None
     if named is not None:

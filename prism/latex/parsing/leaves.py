@@ -10,7 +10,7 @@ brackets need, instead of an import back into it: data flows one way, and a nest
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from prism import budget
@@ -224,6 +224,7 @@ def _read_subscript_or_name(cursor: Cursor, inner: list[Token]) -> list[Token]:
 # Numbers ----------------------------------------------------------------------------------------------------
 
 
+_IN_NUMBERS = frozenset(("number", "mark", "OPEN", "CLOSE", "END"))
 _BASES = frozenset("23456789")  # a base of one digit: what has letters for digits is no number here
 
 
@@ -237,7 +238,9 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     token = tokens[cursor.index]
     cursor.index += 1
     if items and items[-1].type == "NUM" and items[-1].sup is None and not items[-1].args:
-        raise Fault(token.pos, "two numbers side by side", "one number", "an operator between them")
+        is_number_of_formula = all(part.type in _IN_NUMBERS for part in tokens)  # `(25.2.1)`
+        kind = "fragment" if is_number_of_formula else "syntax"
+        raise Fault(token.pos, "two numbers side by side", "one number", "an operator between them", kind=kind)
     text = token.text
     glued = not token.gap and cursor.index > 1 and tokens[cursor.index - 2].type == "letter"
     if glued and items and items[-1].type == "SYM" and items[-1].sup is None and items[-1].text not in ("i", "j"):
@@ -571,6 +574,14 @@ def read_accented(cursor: Cursor, token: Token) -> Token:
             return read_symbol_scripts(cursor, Token("SYM", inner, token.pos, token.gap))
         head, scripts = split_name(inner)
         return read_outer_scripts(cursor, Token("SYM", f"{mark}{{{head}}}", token.pos, token.gap), scripts)
+    if len(body) == 1 and body[0].type == "DERIVATIVE" and body[0].sup is None and len(body[0].args[0]) == 1:
+        (moving,) = body[0].args[0]
+        if moving.type == "SYM" and moving.sup is None:  # `\vec{\dot r}`: the marks change places
+            head, scripts = split_name(moving.text)
+            named = read_outer_scripts(cursor, Token("SYM", f"{mark}{{{head}}}", moving.pos), scripts)
+            if named.type == "SYM":
+                power, named.sup = named.sup, None
+                return replace(body[0], args=[[named], body[0].args[1]], sup=power)
     if len(body) == 1 and body[0].type == "REL":  # `\hat=` corresponds, `\dot=` approaches: a relation with a mark
         return body[0]
     if len(body) == 1 and body[0].type == "NABLA":

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from prism.latex.parsing.tokens import (
@@ -43,7 +44,8 @@ ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r
            r"\mathbb": r"\mathbb", r"\mathscr": r"\mathcal", r"\mathfrak": r"\mathfrak", r"\check": r"\check",
            r"\breve": r"\breve", r"\underline": r"\underline", r"\mathring": r"\mathring", r"\acute": r"\acute",
            r"\grave": r"\grave", r"\overleftrightarrow": r"\overleftrightarrow", r"\overparen": r"\overparen",
-           r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline"}  # fmt: skip
+           r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline",
+           r"\slashed": r"\slashed"}  # fmt: skip
 PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
@@ -52,10 +54,12 @@ FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac", 
 UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\framebox"))
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",
+                             r"\ddagger", r"\ddag",
                              r"\AA", r"\sun", r"\earth", r"\triangle", r"\square", r"\_", r"\#",
                              r"\emptyset", r"\top", r"\natural", r"\sharp", r"\flat", r"\angle", r"\intercal",
                              r"\varodot", r"\Box", r"\diamond", r"\bigcirc", r"\blacksquare", r"\prime"))  # fmt: skip
-_LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\top", r"\perp", r"\parallel", "*", "+",
+_LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\ddag", r"\top", r"\perp", r"\parallel",
+                     "*", "+",
                      "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|",
                      r"\odot"))  # fmt: skip
 _TRANSPOSED = frozenset((r"\top", r"\intercal"))  # the label of `A^{\mathrm{T}}`
@@ -189,7 +193,9 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
         return spell_name(tokens)  # an ion
     if len(tokens) == 1 and first.text in _TRANSPOSED:
         return "T"
-    if all(token.text in _LABELS for token in tokens):
+    if first.text in _LABELS and all(token.text in _LABELS or token.type == "PRIME" for token in tokens):
+        return spell_name(tokens)
+    if _is_list_of_indices(tokens):
         return spell_name(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):
         return spell_name(tokens)
@@ -204,6 +210,14 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
             word = spell_name(inner)
             return word if len(word) > 1 or word == "T" else None
     return None
+
+
+def _is_list_of_indices(tokens: Sequence[Token]) -> bool:
+    """Return True for indices with commas between them, `a,b`; two numbers alone, `1,5`, may be a decimal."""
+    kinds = [token.type for token in tokens if token.type not in ("{", "}")]
+    places = kinds[::2]
+    is_list = len(kinds) > 2 and len(kinds) % 2 == 1 and set(kinds[1::2]) == {"COMMA"} and "letter" in places
+    return is_list and {"letter", "number"}.issuperset(places)
 
 
 _INDICES = frozenset(
@@ -264,6 +278,12 @@ _LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|
 _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
+_FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
+_SHORTEST_LABELLED = len("1.a=b")
+_BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
+_GLUED_SIGNS = re.compile(r"\+-|-\+")
+_NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
+
 _ANGLE_STOPS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "END", "OR"))
 _BAR_ENDS = _ANGLE_STOPS | {"BAR"}
 _LIST_ENDS = _ANGLE_STOPS - {"COMMA"}  # nothing before the `<` that it could relate
@@ -284,13 +304,27 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     Errors:
         Ambiguity: two adjacent signs (`+-`), or an italic `Re` or `Im` that may be a product.
     """
-    if (glued := latex.find("+-")) >= 0 or (glued := latex.find("-+")) >= 0:
-        raise Ambiguity(glued, "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
+    if ("+-" in latex or "-+" in latex) and (glued := _GLUED_SIGNS.search(_NUMERALS.sub(_blank, latex))):
+        raise Ambiguity(glued.start(), "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
     if "!=" in latex and ("\\" in latex or latex.count("!") > 1):
         tokens = [part for token in tokens for part in _split_factorial_equals(token)]
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if "ig" in latex and ("|" in latex or "vert" in latex):
+        tokens = _lone_bars(tokens)
+    if "+)" in latex or "-)" in latex:
+        tokens = _sides_of_arguments(tokens)
+    if r"." in latex and "\\" in latex:
+        tokens = _products_by_a_stop(tokens)
+    if tokens[0].type == "number" and len(tokens) > _SHORTEST_LABELLED:
+        tokens = _without_number_of_list(tokens)
+    if [token.type for token in tokens[-5:-1]] == ["OPEN", "number", "number", "CLOSE"] and has_type(tokens, "REL"):
+        tokens = [*tokens[:-5], tokens[-1]] if not tokens[-3].gap else tokens  # the number `(22.3.6)` of a formula
+    if "]" in latex and r"\in" in latex:
+        tokens = _intervals_by_brackets_outward(tokens)
+    if r"\div" in latex:
+        tokens = _divergences(tokens)
     if tokens[0].type == "BEGIN":
         tokens = _drop_layout_array(tokens)
     if "<" in latex or ">" in latex or r"\lt" in latex:
@@ -300,6 +334,83 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     elif "Re" in latex and _REYNOLDS.search(latex):
         tokens = _join_names(tokens, frozenset(("Re", "Pr")))
     return tokens
+
+
+def _lone_bars(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with a plain bar for each `\Bigr|` before a script that no `\Bigl|` stands before."""
+    out: list[Token] = []
+    n_open = 0
+    for token, behind in pairwise((*tokens, tokens[-1])):
+        is_sized = bool(token.raw) and token.raw[0].type == "sized"
+        if is_sized and token.type == "CLOSE" and not n_open and behind.type in ("_", "^"):
+            out.append(Token("BAR", token.text, token.pos, token.gap))
+            continue
+        n_open = max(0, n_open + nesting_change(token)) if is_sized else n_open
+        out.append(token)
+    return out
+
+
+def _sides_of_arguments(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with the sign of an argument as its superscript, `i(0+)` as `i(0^+)`: from which side it is."""
+    out: list[Token] = []
+    for at, token in enumerate(tokens):
+        around = [part.type for part in tokens[max(0, at - 3) : at]]
+        is_side = token.type in ("PLUS", "MINUS") and around[-2:] == ["OPEN", "number"] and not token.gap
+        if is_side and tokens[at + 1].text == ")" and around[:1] in (["letter"], ["number"], ["}"]):
+            out.append(Token("^", "^", token.pos))
+        out.append(token)
+    return out
+
+
+def _products_by_a_stop(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with a product sign for each full stop that touches a command behind it: `\vec F.\vec s`."""
+    out: list[Token] = []
+    for before, token, behind in zip((tokens[-1], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False):
+        is_operand = before.type in ("letter", "}", "CLOSE") and behind.type == "command"
+        if token.type == "mark" and token.text == "." and is_operand and not behind.gap and behind.text in _FACTORS:
+            out.append(Token("TIMES", r"\cdot", token.pos, token.gap))
+        else:
+            out.append(token)
+    return out
+
+
+def _without_number_of_list(tokens: list[Token]) -> list[Token]:
+    """Return the tokens without the number of a list before a formula, `1. E = mc^2`."""
+    number, stop, first = tokens[:3]
+    is_label = number.text.isdigit() and len(number.text) <= len("99") and stop.text == "." and not stop.gap
+    return tokens[2:] if is_label and first.gap and first.type == "letter" and has_type(tokens, "REL") else tokens
+
+
+def _intervals_by_brackets_outward(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with round brackets for those that turn away from an interval, as in `x \in ]0, 1[`."""
+    out = list(tokens)
+    for at, token in enumerate(tokens[:-1]):
+        opening = tokens[at + 1]
+        if opening.text not in ("[", "]") or token.text not in _BEFORE_INTERVALS:
+            continue
+        end = next((index for index in range(at + 2, len(tokens)) if tokens[index].text in ("[", "]")), at)
+        if sum(part.type == "COMMA" for part in tokens[at + 2 : end]) == 1:
+            if opening.text == "]":
+                out[at + 1] = replace(opening, type="OPEN", text="(")
+            if tokens[end].text == "[":
+                out[end] = replace(tokens[end], type="CLOSE", text=")")
+    return out
+
+
+def _divergences(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with nabla and a product sign for each `\div` that no operand stands before."""
+    out: list[Token] = []
+    for before, token in pairwise((Token("REL", "", 0), *tokens)):
+        if token.text == r"\div" and (before.type in _BEFORE_ANGLE or before.type in ("AMP", "BEGIN")):
+            out += [Token("NABLA", "", token.pos, token.gap), Token("TIMES", r"\cdot", token.pos)]
+        else:
+            out.append(token)
+    return out
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return blanks of the length of a match."""
+    return " " * len(found.group())
 
 
 def _split_factorial_equals(token: Token) -> tuple[Token, ...]:
@@ -405,6 +516,9 @@ def _closing_angle_index(tokens: list[Token], start: int, ends: frozenset[str]) 
         level += nesting_change(token)
         if level == 0 and token.type == "REL" and token.text in (">", r"\gt"):
             return index if index > start + 1 else None
+        types = [part.type for part in tokens[start : index + 3]] if token.text == "=" else []
+        if types == ["BAR", "letter", "REL", "number", "REL"]:
+            continue  # `|S=0>`
         if level < 0 or (level == 0 and (token.type in ends or token.text in TEXT_MODE)):
             return None
     return None

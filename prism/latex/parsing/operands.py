@@ -8,7 +8,7 @@ asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prism.algebra.expr import Expr
 from prism.latex.parsing.calls import CallEvidence
@@ -133,6 +133,8 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
     if first >= len(items):
         raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
     head = items[first]
+    if item.text == "det" and head.type == "REL" and item.sup is None and item.sub is None:
+        return Token("SYM", "det", item.pos, item.gap), start  # the determinant of a matrix that stands elsewhere
     if (head.type == "LISTED" and head.text == "matrix") or head.type == "BRACKET":
         after = first + 1
     elif head.type in _BRACKETS:
@@ -153,19 +155,16 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
 
 def _function_with_argument(function: Token, argument: list[Token]) -> Token:
     """Return a copy of a function item with these items as its argument."""
-    return Token(
-        "FUNCTION", function.text, function.pos, function.gap, args=[argument], sup=function.sup, sub=function.sub
-    )
+    made = replace(function, args=[argument])
+    made.raw = function.raw if function.sub is not None else ()
+    return made
 
 
 def _function_with_outer_power(function: Token, bracket: Token) -> Token:
     r"""Return a function of a bracket with the bracket's power as a power of the value: `\sin(x)^{-1}` is 1/sin(x)."""
     bare = Token(bracket.type, bracket.text, bracket.pos, args=bracket.args, raw=bracket.raw)
-    made = Token(
-        "FUNCTION", function.text, function.pos, function.gap, args=[[bare]], sup=bracket.sup, sub=function.sub
-    )
-    if bracket.text == "{":
-        made.args = bracket.args
+    made = _function_with_argument(function, bracket.args[0] if bracket.text == "{" else [bare])
+    made.sup = bracket.sup
     if function.sub is None:
         made.raw = (Token("power", "", bracket.pos),)
     return made
@@ -463,7 +462,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
                 args += [[Token("INFINITY", "blank", item.pos, expr=Expr("blank"))], item.sup]
     elif item.sup is not None:
         raise Fault(item.pos, f"{item.text} with an upper limit alone", "a lower limit")
-    name = "sum" if item.text.startswith(r"\sum") else "product"
+    name = {r"\sum": "sum", r"\prod": "product"}.get(item.text.rstrip("'"), f"opaque {item.text}")
     if item.text.endswith("'"):
         name += " '"
     return Token("SERIES_", name, item.pos, item.gap, args=args), after
@@ -476,7 +475,12 @@ def _attach_limit_expression(state: FormulaState, items: list[Token], index: int
     if sub is not None and sub and sub[0].type == "ROMAN":
         sub = [Token("SYM", spell_name(sub[0].raw), sub[0].pos), *sub[1:]]
     arrow = sub[1].text if sub is not None and len(sub) > 2 and sub[0].type == "SYM" else ""
-    if sub is None or not (RELATION_TEXT.get(arrow) == "to" or arrow in _ARROWS or arrow in _SIDED_ARROWS):
+    if sub is None:  # its variable is told in words, or by the letter
+        body, after = _take_operand(state, items, index + 1, products=True)
+        if not body:
+            raise Fault(item.pos, r"\lim without an expression", "an expression")
+        return Token("FUNCTION", "lim", item.pos, item.gap, args=[body], sup=item.sup), after
+    if not (RELATION_TEXT.get(arrow) == "to" or arrow in _ARROWS or arrow in _SIDED_ARROWS):
         raise Fault(item.pos, r"\lim without its variable", r"\lim_{x \to a}")
     body, after = _take_operand(state, items, index + 1, products=True)
     if not body:
@@ -686,7 +690,8 @@ def _take_denominator(items: list[Token], start: int) -> tuple[list[Token], int,
         index += 1
     if index >= len(items) or items[index].type in OPERATORS:
         found = items[index] if index < len(items) else Token("END", "", items[-1].pos)
-        raise Fault(found.pos, describe_token(found), "a denominator")
+        kind = "fragment" if found.type == "END" else "syntax"
+        raise Fault(found.pos, describe_token(found), "a denominator", kind=kind)
     first = items[index]
     index += 1
     if first.type in _SIMPLE:

@@ -8,6 +8,7 @@ does not pay for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ from prism import budget
 from prism.algebra.columns import with_columns
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
 from prism.errors import LatexSyntaxError
+from prism.latex.macros import expand, package_macros, uses_packages
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
 from prism.latex.parsing.lalr import LalrParser, UnexpectedTokenError, bind_builder, load_tables, run_parser
 from prism.latex.parsing.tokens import MAX_LENGTH, MAX_NESTING, RELATION_TEXT, Fault, Token
@@ -64,13 +66,24 @@ def parse(latex: str, words: frozenset[str] = frozenset(), functions: frozenset[
     """
     with budget.share(MAX_OPERATIONS):
         budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
+        if not uses_packages(latex):
+            return _parse(latex, words, functions)
+        page = expand(latex, package_macros())
         try:
-            whole = disambiguate_formula(latex, words, functions)
-            return _build_formula(latex, whole, latex)
-        except Fault as fault:
-            position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
-            raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
+            return replace(_parse(page.text, words, functions), latex=latex)
+        except LatexSyntaxError as fault:
+            place, _ = page.span_in_original((fault.position, fault.position))
+            raise LatexSyntaxError(latex, place, fault.found, fault.expected, fault.kind) from None
     raise LatexSyntaxError(latex, 0, "a formula that is too large to be read", (), "limit")
+
+
+def _parse(latex: str, words: frozenset[str], functions: frozenset[str]) -> Formula:
+    """Parse LaTeX without commands of packages; arguments and errors as of `parse`."""
+    try:
+        return _build_formula(latex, disambiguate_formula(latex, words, functions), latex)
+    except Fault as fault:
+        position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
+        raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
 
 
 def _build_formula(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula:
@@ -145,7 +158,7 @@ class _ExpressionBuilder:
     def start(self, children: list[Any]) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
         """Return the members of a chain (`a`, `b`, `c` of `a = b < c`) and the relations between them."""
         members = tuple(_as_expression(child) for child in children[::2])
-        return members, tuple(RELATION_TEXT[token.text] for token in children[1::2])
+        return _in_one_direction(members, tuple(RELATION_TEXT[token.text] for token in children[1::2]))
 
     def leaf(self, children: list[Token]) -> Expr:
         """Return the expression of a number, symbol, constant, unit or infinity."""
@@ -244,8 +257,23 @@ class _ExpressionBuilder:
 
     def relation(self, children: list[Any]) -> Expr:
         """Build a relation that is one item of a list, as in `P(X < 2)`."""
-        sides = tuple(_as_expression(child) for child in children[::2])
-        return Expr("relation", sides, name=" ".join(RELATION_TEXT[token.text] for token in children[1::2]))
+        members = tuple(_as_expression(child) for child in children[::2])
+        sides, names = _in_one_direction(members, tuple(RELATION_TEXT[token.text] for token in children[1::2]))
+        return Expr("relation", sides, name=" ".join(names))
+
+
+_REVERSED = {"supset": "subset", "ni": "in"}
+
+
+def _in_one_direction(
+    members: tuple[Expr, ...], relations: tuple[str, ...]
+) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+    r"""Return members and relations with `A \supset B` as `B \subset A`, a chain of them from right to left."""
+    if _REVERSED.keys().isdisjoint(relations):
+        return members, relations
+    if len(set(relations)) > 1:
+        raise Fault(0, "relations of sets in both directions", "one direction")
+    return members[::-1], tuple(_REVERSED[name] for name in relations)
 
 
 _OTHER_PRODUCTS = {r"\otimes": "tensor", r"\wedge": "wedge", r"\|": "parallel", "//": "parallel", r"\bmod": "modulo"}

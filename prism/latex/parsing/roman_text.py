@@ -32,6 +32,7 @@ _CLEAR_UNITS = frozenset(
 )
 _WRITTEN_OUT = frozenset(("square", "cubic", "squared", "cubed", "million", "billion", "trillion"))
 _OHM_PREFIXES = frozenset(("m", "k", "M", "G"))  # `\mathrm{k}\Omega`
+_ACCENTS_OF_LETTERS = frozenset((r"\ddot", r"\acute", r"\grave", r"\hat", r"\tilde", r"\check", r"\mathring"))
 _LONGEST_NAME = 8  # words; a longer text is a sentence
 # Words of a sentence, and alone inch, year, attosecond, technical atmosphere, ampere second.
 _SHORT_UNITS = ("in", "a", "as", "at", "As")
@@ -46,14 +47,25 @@ def words_in_text(item: Token) -> list[str]:
     words: list[str] = []
     fresh = True
     for token in item.raw:
-        if token.type != "letter" and not (token.type == "PRIME" and words):
+        is_accent = token.type == "command" and token.text in _ACCENTS_OF_LETTERS
+        if not is_accent and not _is_letter(token) and not (token.type == "PRIME" and words):
             fresh = True
             continue
         if fresh or token.gap:
             words.append("")
-        words[-1] += token.text
+        words[-1] += "" if is_accent else token.text
         fresh = False
     return words
+
+
+def _is_letter(token: Token) -> bool:
+    """Return True for a letter of any script."""
+    return token.type == "letter" or (token.type == "unknown" and token.text.isalpha())
+
+
+def is_foreign(item: Token) -> bool:
+    """Return True for a text with letters that formulas have not, as Cyrillic, Chinese or accented ones."""
+    return any(token.type == "unknown" or token.text in _ACCENTS_OF_LETTERS for token in item.raw)
 
 
 def may_be_unit_words(words: list[str]) -> bool:
@@ -447,8 +459,11 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
     if [token.type for token in item.raw] == ["number"] and not (out and out[-1].type in ("NUM", "SYM")):
         out.append(Token("NUM", item.raw[0].text, item.pos, item.gap, sup=item.sup))
         return
+    if is_foreign(item):
+        raise Fault(item.pos, f"prose inside the formula: {excerpt(item)}", "mathematics only", kind="prose")
     words = words_in_text(item)
-    structured = [token for token in item.raw if token.type not in ("letter", "number", "{", "}", "mark", "MINUS", "_")]
+    plain = ("letter", "number", "{", "}", "mark", "MINUS", "_")
+    structured = [token for token in item.raw if token.type not in plain]
     if item.text == "text" and (len(words) > 1 or (words and _is_prose_word(words[0]) and len(words[0]) > 1)):
         unit = read_unit_expression(item.raw) if structured and may_be_unit_words(words) else None
         if unit is None or any(_is_prose_word(word) for word in words):
@@ -465,7 +480,10 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
                 out.extend(factors)
                 return
             if item.text == "text":
-                raise Fault(item.pos, f"the text {excerpt(item)}, which is no unit here", "a symbol or a unit")
+                kind = "fragment" if _is_number_of_formula(item, words) else "syntax"
+                raise Fault(
+                    item.pos, f"the text {excerpt(item)}, which is no unit here", "a symbol or a unit", kind=kind
+                )
         out.extend(_read_as_mathematics(item))
         return
     name = spell_name(item.raw)
@@ -474,6 +492,11 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
     if not any(char.isalnum() for char in name):
         raise Fault(item.pos, f"the text `{name}`", "a symbol or a unit")
     out.append(Token("SYM", name, item.pos, item.gap, sup=item.sup))
+
+
+def _is_number_of_formula(item: Token, words: list[str]) -> bool:
+    r"""Return True for the number or letter of a formula or part as a text, `\text{(3.2a)}`."""
+    return (item.raw[0].text, item.raw[-1].text) == ("(", ")") and all(len(word) <= len("iii") for word in words)
 
 
 def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -> Token | None:
@@ -485,10 +508,13 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
     """
     item = items[index]
     words = words_in_text(item)
-    if item.text != "text" or not 1 < len(words) <= _LONGEST_NAME:
+    if item.text != "text" or not 1 - is_foreign(item) < len(words) <= _LONGEST_NAME:
         return None
     before, behind = out[-1] if out else None, items[index + 1] if index + 1 < len(items) else None
-    if behind is not None and behind.type == "SYM" and behind.text.isupper():
+    if is_foreign(item):
+        if has_type(item.raw, "OPEN", "CLOSE"):
+            return None
+    elif behind is not None and behind.type == "SYM" and behind.text.isupper():
         behind = None  # the area of triangle ABC
     if any(other is not None and other.type not in OPERATORS for other in (before, behind)):
         return None
@@ -496,7 +522,8 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
     sentence = first in PROSE - {"a", "an", "each"} or last in PROSE or DENIALS.intersection(map(str.lower, words))
     if sentence or may_be_unit_words(words):
         return None
-    return Token("SYM", rf"\text{{{' '.join(words)}}}", item.pos, item.gap, sup=item.sup)
+    named = words[0] if len(words) == 1 and words[0].isascii() else rf"\text{{{' '.join(words)}}}"
+    return Token("SYM", named, item.pos, item.gap, sup=item.sup)
 
 
 def _read_as_mathematics(item: Token) -> list[Token]:

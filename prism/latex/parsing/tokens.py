@@ -177,7 +177,12 @@ RELATION_TEXT = {
     r"\varpropto": "propto", r"\mapsto": "to", r"\leftrightarrow": "to", r"\longleftrightarrow": "to",
     r"\leftarrow": "to", r"\longmapsto": "to", r"\rightleftharpoons": "to", r"\searrow": "to", r"\nearrow": "to",
     r"\in": "in", r"\notin": "notin", r"\subset": "subset", r"\subseteq": "subset", r"\perp": "perp",
-    r"\mid": "divides", "->": "to",
+    r"\mid": "divides", "->": "to", r"\supset": "supset", r"\supseteq": "supset", r"\ni": "ni",
+    r"\subsetneq": "subset", r"\supsetneq": "supset",
+    r"\eqqcolon": "equiv", r"\eqcolon": "equiv", r"\defeq": "equiv", r"\eqdef": "equiv",
+    r"\leftrightarrows": "to", r"\rightleftarrows": "to", r"\hookrightarrow": "to",
+    r"\nless": ">=", r"\ngtr": "<=", r"\nleq": ">", r"\nleqslant": ">", r"\ngeq": "<", r"\ngeqslant": "<",
+    r"\lneq": "<", r"\lneqq": "<", r"\gneq": ">", r"\gneqq": ">",
 }  # fmt: skip
 IMPLICATIONS = frozenset((r"\Rightarrow", r"\implies", r"\therefore", r"\because", r"\Longrightarrow",
                           r"\Leftrightarrow", r"\iff", r"\Longleftrightarrow", r"\Leftarrow",
@@ -192,7 +197,8 @@ TYPES = {
     r"\rangle": "CLOSE", r"\rvert": "CLOSE", r"\rbrack": "CLOSE", r"\rVert": "CLOSE", "|": "BAR", r"\vert": "BAR",
     r"\mid": "BAR", r"\|": "NORM", r"\Vert": "NORM", r"\lfloor": "OPEN", r"\rfloor": "CLOSE",
     r"\lceil": "OPEN", r"\rceil": "CLOSE", r"\lor": "OR", r"\vee": "OR", r"\cup": "SETOP", r"\cap": "SETOP",
-    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SETOP", r"\bigcap": "SETOP", r"\otimes": "TIMES",
+    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SERIES", r"\bigcap": "SERIES", r"\bigoplus": "SERIES",
+    r"\otimes": "TIMES",
     r"\wedge": "TIMES", "//": "TIMES", r"\land": "ROW", r"\choose": "OVER", r"\atop": "OVER", r"\cdotp": "TIMES",
     r"\ddots": "DOTS", r"\vdots": "DOTS", r"\dotsc": "DOTS", r"\dotsb": "DOTS", r"\hdots": "DOTS", "...": "DOTS",
     r"\bigtriangledown": "NABLA", r"\triangledown": "NABLA", r"\grad": "NABLA", ":": "COLON", r"\colon": "COLON",
@@ -233,6 +239,7 @@ _UNICODE = {
                (r"\alpha \beta \gamma \delta \epsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho "
                 r"\sigma \tau \upsilon \phi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
                 r"\Phi \Psi \Omega").split(), strict=True)),
+    **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True)),
     "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\theta", "µ": r"\mu", "∆": r"\Delta", "ħ": r"\hbar",
     "ℏ": r"\hbar", "ℓ": r"\ell", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times",
     "−": "-", "–": "-", "÷": r"\div", "∞": r"\infty", "≈": r"\approx", "≃": r"\simeq", "≅": r"\cong",
@@ -250,7 +257,8 @@ _UNICODE = {
     "⌈": r"\lceil", "⌉": r"\rceil", "⋯": r"\cdots", "↑": r"\uparrow", "↓": r"\downarrow", "ı": r"\imath",
     "⟂": r"\perp", "≔": ":=", "≜": r"\triangleq", "≐": r"\doteq", "⁄": "/", "∕": "/", "⨯": r"\times",
     "⋆": r"\star", "‐": "-", "‑": "-", "—": "-", "＝": "=", "（": "(", "）": ")", "，": ",", "＋": "+", "＜": "<",
-    "＞": ">", "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
+    "＞": ">", "：": ":", "；": ";", "、": ",", "／": "/", "－": "-",
+    "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
     "\u2126": r"\Omega", "∬": r"\iint", "∭": r"\iiint", "∯": r"\oiint", "⇌": r"\rightleftharpoons",
     "←": r"\leftarrow", "⟵": r"\leftarrow", **dict.fromkeys("✓✔☑✅■∎", r"\checkmark"), "□": r"\square",
 }  # fmt: skip
@@ -262,7 +270,8 @@ _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23",
 _SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
                  r"\degreeCelsius": r"\celsius", "℃": r"\celsius"}  # fmt: skip
 _SAME_SIGN = {r"\upmu": r"\mu", r"\textmu": r"\mu", r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
-              r"\vdot": r"\cdot", r"\coloneq": ":=", r"\imaginaryunit": "i", r"\exponentialE": "e",
+              r"\vdot": r"\cdot", r"\coloneq": ":=", r"\dbar": r"\delta", "đ": r"\delta",
+              r"\imaginaryunit": "i", r"\exponentialE": "e",
               **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
 
 # Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and
@@ -291,7 +300,8 @@ _SCAN = re.compile(
   | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
   | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()
         |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
-  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
+  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|textcolor|color)\s*\{[^{}]*\}
+        |\\[vh]?phantom\s*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9]|\\[A-Za-z]+)
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
         |\\(?:[hm]skip|m?kern)\s*-?\s*\.?\d[\d.]*\s*(?:e[mx]|p[tc]|[mc]m|mu|in|sp|bp)(?![a-zA-Z])
         |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
@@ -399,6 +409,8 @@ def _refuse_deep_nesting(tokens: list[Token]) -> None:
 def _formula_span(latex: str) -> tuple[int, int]:
     """Return start and end offset of the formula without its dollars and the punctuation of the sentence around it."""
     start, stop = 0, len(latex)
+    if latex[:1] == "$" and latex.count("$") == 1 and latex[1:2].isspace():
+        start = 1  # of a display whose end is lost; before a digit it would be money
     while start < stop:
         while start < stop and latex[start].isspace():
             start += 1
@@ -534,10 +546,11 @@ def _sized_delimiter(text: str, pos: int, gap: int) -> Token:
     known = TYPES.get(delimiter, "")
     if delimiter == "/" and not paired:
         return Token("SLASH", delimiter, pos, gap)
-    if delimiter == "." and paired:
-        return Token(side, delimiter, pos, gap)
+    sized = () if paired else (Token("sized", word, pos),)
+    if delimiter == "." and side:
+        return Token(side, delimiter, pos, gap, raw=sized)
     if known in ("BAR", "NORM"):
-        return Token(side or known, delimiter, pos, gap)
+        return Token(side or known, delimiter, pos, gap, raw=sized)
     if known in ("OPEN", "CLOSE"):
         return Token(known, delimiter, pos, gap)
     raise Fault(pos, f"the size {word} before {delimiter}", "a bracket")

@@ -45,10 +45,12 @@ from prism.latex.parsing.names import (
     spell_name,
     superscript_label,
 )
+from prism.latex.parsing.siunitx import SIUNITX, read_siunitx
 from prism.latex.parsing.tokens import (
     EXPONENT_READ,
     FUNCTIONS,
     GAP_BLANK,
+    GAP_QUAD,
     GREEK,
     OPERATORS,
     ROMAN_FUNCTIONS,
@@ -64,10 +66,7 @@ from prism.latex.parsing.tokens import (
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, for each switch
-_ARC = ("deg", "arcmin", "arcsec")
-_NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
-_SIUNITX = _NUMBERED | {r"\si", r"\unit"}
-_DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
+_DIFFERENTIALS = frozenset((r"\dd", r"\dif", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
 _BRACKETING = frozenset(("floor", "ceil"))
 _DOTS = Expr("dots")
@@ -202,10 +201,15 @@ def _read_rare_token(cursor: Cursor, token: Token, items: list[Token]) -> None:
         and read_repeating_digits(cursor, [point := Token("NUM", "0.", token.pos, token.gap)])
     ):
         items.append(point)  # .\overline{3}
-    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index]):
+    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index], cursor.depth):
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
         raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
+    elif kind == "unknown" and token.text.isalpha():
+        start = cursor.index - 1
+        while cursor.tokens[cursor.index].type == "unknown" and cursor.tokens[cursor.index].text.isalpha():
+            cursor.index += 1
+        items.append(Token("ROMAN", "text", token.pos, token.gap, raw=cursor.tokens[start : cursor.index]))
     elif kind == "unknown":
         raise Fault(token.pos, f"the character {token.text!r}, which is not read")
     else:
@@ -223,9 +227,13 @@ def _refuse_repeating_decimal(cursor: Cursor) -> None:
                         r"\overline", r"\cdot")  # fmt: skip
 
 
-def _ends_level(token: Token) -> bool:
+def _ends_level(token: Token, depth: int) -> bool:
     """Return True if a flat token closes a group, row or formula, so that a full stop before it ends the sentence."""
-    return token.type in ("}", "FINISH", "ROW", "END") or (token.type == "CLOSE" and token.text == ".")
+    return (
+        token.type in ("}", "FINISH", "ROW", "END")
+        or (token.gap == GAP_QUAD and depth == 1)
+        or (token.type == "CLOSE" and token.text == ".")
+    )
 
 
 def _read_construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -303,8 +311,8 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(read_dotted(cursor, token))
     elif text in UNWRAPPED:
         read_braces(cursor, items)
-    elif text in _SIUNITX:
-        _read_siunitx(cursor, token, items)
+    elif text in SIUNITX:
+        read_siunitx(cursor, token, items)
     elif text in _DIFFERENTIALS:
         items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
     else:
@@ -375,73 +383,6 @@ def _read_root(cursor: Cursor, token: Token) -> Token:
         power, bracket.sup = bracket.sup, None
         return Token("SQRT", "", token.pos, token.gap, args=[body], sup=power)
     return read_scripts(cursor, Token("SQRT", "", token.pos, token.gap, args=[body]))
-
-
-def _read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`."""
-    name = token.text
-    option = _read_option(cursor)
-    if name == r"\unit" and option:
-        items.extend(cursor.read_apart(option, token.pos, depth=cursor.depth))  # `\unit[5]{m}` of the package units
-    if name in _NUMBERED:
-        inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
-        number = [part for part in inner if not (part.type == "letter" and part.text == "x")]
-        if len(number) < len(inner):  # siunitx writes 3 x 10^4
-            number = [Token("TIMES", r"\times", part.pos) if part.text == "x" else part for part in inner]
-        if name == r"\ang" and any(part.text == ";" for part in number):
-            items.append(_read_angle_in_parts(cursor, token, number))
-            return
-        body = cursor.read_apart(number, token.pos, depth=cursor.depth)
-        if not body:
-            raise Fault(token.pos, f"{name} without a number")
-        items.append(body[0] if len(body) == 1 else Token("PAREN", "{", token.pos, token.gap, args=[body]))
-    if name == r"\ang":
-        items.append(unit_token("deg", token.pos))
-    elif name != r"\num":
-        inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
-        items.append(Token("ROMAN", "unit", token.pos, token.gap, raw=inner))
-        if cursor.tokens[cursor.index].type == "^":
-            cursor.index += 1
-            items[-1].sup = read_power(cursor)
-
-
-def _read_option(cursor: Cursor) -> list[Token]:
-    """Return the tokens of a number in square brackets at the cursor; skip any other option and return no tokens."""
-    start = cursor.index
-    if cursor.tokens[start].text != "[":
-        return []
-    end = start + 1
-    while cursor.tokens[end].text != "]":
-        if cursor.tokens[end].type == "END":
-            return []
-        end += 1
-    cursor.index = end + 1
-    option = list(cursor.tokens[start + 1 : end])
-    return option if option and option[0].type == "number" else []
-
-
-def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
-    r"""Return `\ang{30;15;36}` as a bracket with the sum of degrees, minutes and seconds of arc.
-
-    Args:
-        inner: tokens of the argument.
-    """
-    numbers: list[list[Token]] = [[]]
-    for part in inner:
-        if part.text == ";":
-            numbers.append([])
-        else:
-            numbers[-1].append(part)
-    if len(numbers) > len(_ARC) or any([part.type for part in digits] not in ([], ["number"]) for digits in numbers):
-        raise Fault(token.pos, "an angle in parts that are no plain numbers", "degrees;minutes;seconds")
-    body: list[Token] = []
-    for name, digits in zip(_ARC, numbers, strict=False):
-        if digits:
-            body += [Token("PLUS", "+", digits[0].pos)] * bool(body)
-            body += [*cursor.read_apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
-    if not body:
-        raise Fault(token.pos, "an angle without a number")
-    return Token("PAREN", "(", token.pos, token.gap, args=[body])
 
 
 # Roman text -------------------------------------------------------------------------------------------------

@@ -659,7 +659,8 @@ def _write_evaluation(style: _FormulaStyle, node: Expr) -> _RankedText:
 # Opaque constructs ----------------------------------------------------------------------------------------------
 
 _ACCENTS = frozenset((r"\bar", r"\tilde", r"\hat", r"\underline"))
-_SET_SIGNS = frozenset((r"\setminus", r"\oplus", r"\bigcup", r"\bigcap"))
+_SET_SIGNS = frozenset((r"\setminus", r"\oplus"))
+_OVER_AN_INDEX = frozenset((r"\bigcup", r"\bigcap", r"\bigoplus"))
 
 
 def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
@@ -680,6 +681,13 @@ def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
         return _RankedText(rf"\frac{{{sign}}}{{{below}}}", _OPEN - 1)
     if name in _SET_SIGNS:
         return _RankedText(f" {name} ".join(_node_latex(style, arg, _SUM) for arg in node.args), _SETS)
+    if name in _OVER_AN_INDEX:
+        return _series_writer("")(style, node)
+    if name == "|":
+        return _RankedText(rf"\lvert {_comma_latex(style, node.args)} \rvert", _FACTOR)
+    if name == "sequence":
+        body, lower, upper = (_comma_latex(style, (arg,)) for arg in node.args)
+        return _RankedText(rf"\{{{body}\}}_{{{lower}}}^{{{upper}}}", _FACTOR)
     if name in _ACCENTS:
         text = _node_latex(style, node.args[0], _SETS if node.args[0].op != "mul" else _FACTOR)
         return _RankedText(f"{name}{{{text}}}", _FACTOR)  # over letters alone it would be one symbol

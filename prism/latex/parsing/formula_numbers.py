@@ -1,4 +1,4 @@
-r"""Numbers of formulas, which are no part of them: `(2) F = ma`, `E = h\\nu \\quad (ii)`, `E = h\\nu \\cdots (1)`.
+r"""Numbers of formulas, which are no part of them: `(2) F = ma`, `E = h\nu \quad (ii)`, `E = h\nu \cdots (1)`.
 
 A number in brackets right behind a formula may be a factor too, so something has to set it apart: a wide space, dots,
 an arrow, or a font for words.

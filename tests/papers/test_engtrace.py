@@ -20,7 +20,7 @@ from benchmarks.papers.printed import (
 from prism.grading.result import Grade
 from prism.reports.agreement import estimate_coefficients
 from prism.reports.cross_tables import Crossing, cross_table
-from prism.reports.report_rows import ReportRow
+from prism.reports.report_rows import ReportRow, row_frame
 
 PAPER = "engtrace"
 STATED = statements_of(PAPER)
@@ -83,7 +83,7 @@ def test_branches_of_gemini_make_its_row_of_table_1_in_the_report() -> None:
         for branch, right in counts.items()
         for k in range(450)
     ]  # fmt: skip
-    found = cross_table(made, Crossing(("branch",), measures=("final",), has_totals=True), replicates=0)
+    found = cross_table(row_frame(made), Crossing(("branch",), measures=("final",), has_totals=True), replicates=0)
     shares = {key[0]: found.cells[key, ()].estimates[0].value for key in found.rows}
     assert shares.pop(None) == 883 / 1350
     assert shares == {branch: right / 450 for branch, right in counts.items()}

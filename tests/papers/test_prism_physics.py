@@ -19,7 +19,7 @@ from benchmarks.papers.printed import (
 from prism.grading.result import Grade
 from prism.problem.vocabulary import shipped_vocabulary
 from prism.reports.cross_tables import Crossing, CrossTable, cross_table
-from prism.reports.report_rows import ReportRow
+from prism.reports.report_rows import ReportRow, row_frame
 
 PAPER = "prism_physics"
 LEVELS = {"Easy": 469, "Medium": 508, "Hard": 527}
@@ -113,7 +113,7 @@ def report_of(rows: list[dict[str, str]]) -> CrossTable:
         for k in range(n)
     ]
     crossing = Crossing(("model",), ("difficulty",), ("score", "final", "seconds"), has_totals=True)
-    return cross_table(made, crossing, replicates=0)
+    return cross_table(row_frame(made), crossing, replicates=0)
 
 
 @pytest.mark.slow

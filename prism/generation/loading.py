@@ -42,8 +42,9 @@ from prism.problem.shapes import (
     Text,
     WholeSentenceError,
     read_shape,
-    tell_twice,
-    that,
+    tell_repeated_names,
+    text_like,
+    value_if,
     whole_number,
 )
 from prism.problem.source import MAX_BYTES, first_and_count
@@ -124,13 +125,10 @@ def _unit(value: Any) -> tuple[str, Unit | None]:
         raise WholeSentenceError(f"{quoted_value(value)}: {error}") from error
 
 
-_CHOICE = that(lambda value: isinstance(value, str) and value != "", f"is no text; {_QUOTES}")
-_ID = that(
-    lambda value: isinstance(value, str) and _NAME.fullmatch(value) is not None,
-    "is no name of letters, digits, `_`, `-` and `.`",
-)
-_SHARE = that(lambda value: 0 <= _exact_number(value) < 1, "is no share from 0 to 1", _exact_number)
-_WEIGHT = that(lambda value: _exact_number(value) > 0, "is no positive number", _exact_number)
+_CHOICE = value_if(lambda value: isinstance(value, str) and value != "", f"is no text; {_QUOTES}")
+_ID = text_like(_NAME, "is no name of letters, digits, `_`, `-` and `.`")
+_SHARE = value_if(lambda value: 0 <= _exact_number(value) < 1, "is no share from 0 to 1", _exact_number)
+_WEIGHT = value_if(lambda value: _exact_number(value) > 0, "is no positive number", _exact_number)
 Figures = Annotated[int | None, whole_number(1, _MAX_FIGURES)]
 UnitOf = Annotated[tuple[str, Unit | None], Fit(_unit)]
 Bounds = Annotated[tuple[Annotated[Fraction, Fit(_digits)], ...], About(said="is no pair of bounds")]
@@ -152,7 +150,7 @@ class _ParameterEntry:
     column: Text = ""
     figures: Figures = None
     unit: UnitOf = ("", None)
-    sign: Annotated[str, that(lambda value: value in _SIGNS, f"is none of {', '.join(_SIGNS)}")] = "+"
+    sign: Annotated[str, value_if(lambda value: value in _SIGNS, f"is none of {', '.join(_SIGNS)}")] = "+"
     levels: Annotated[tuple[WholeBounds, ...], About(said="is no list of bounds")] = ()
 
 
@@ -207,7 +205,7 @@ class _NumberEntry:
     of: Text
     unit: UnitOf = ("", None)
     figures: Figures = None
-    form: Annotated[str, that(lambda value: value in _FORMS, "is unknown; the only form is scientific")] = ""
+    form: Annotated[str, value_if(lambda value: value in _FORMS, "is unknown; the only form is scientific")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +329,7 @@ def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Re
         reading.fault("metadata", f"{quoted_value(data['metadata'])} is no table")
     tables = _data_tables(file_table, reading)
     parameters = _parameters(file_table, data, tables, reading)
-    tell_twice((each.name for each in file_table.case), "case", "name", report)
+    tell_repeated_names((each.name for each in file_table.case), "case", "name", report)
     cases = tuple(
         Case(each.name, _condition(each.when, each.margin, f"case {each.name or place}, when", reading), each.weight,
              each.text.strip())

@@ -23,7 +23,7 @@ from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
 from prism.judging.rendering import Templates
 from prism.problem.fields import LoadReport
-from prism.problem.shapes import About, Flag, Style, Text, one_of, read_shape, that, whole_number
+from prism.problem.shapes import About, Flag, Style, Text, one_of, read_shape, value_if, whole_number
 from prism.protocols.schemas import schema_names, schema_text
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -185,7 +185,7 @@ class _CallEntry:
     schema: Text = "reply.schema.json"
     needs: tuple[Text, ...] = ()
     when: Text = ""
-    check: Annotated[str, that(lambda value: value in ("", *CHECKS), f"is none of {', '.join(CHECKS)}")] = ""
+    check: Annotated[str, value_if(lambda value: value in ("", *CHECKS), f"is none of {', '.join(CHECKS)}")] = ""
     back_to: Text = ""
     unless: Text = ""
     with_: dict[str, Any] = field(default_factory=dict)

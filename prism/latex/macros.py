@@ -426,15 +426,10 @@ def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, de
         return macro.body, end
     if not macro.has_meaning or not depth or not room.begin():
         return None
-    body, taken = macro.body, None
-    if macro.forms:
-        body, taken = _first_fitting(text, end, macro.forms)
-        if taken is None:
-            return use.group(), end
-    taken = taken or _arguments(text, end, macro)
+    taken = _first_fitting(text, end, macro.forms) if macro.forms else _arguments(text, end, macro)
     if taken is None:
-        return None
-    arguments, end = taken
+        return (use.group(), end) if macro.forms else None
+    body, arguments, end = taken
     size = len(body) + sum(len(arguments[int(place[1]) - 1]) for place in _PLACE.finditer(body))
     budget.charge(_USE + (end - use.start() + size) * _CHARACTER)
     if not room.write(size):
@@ -449,8 +444,8 @@ def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, de
     return written, end
 
 
-def _arguments(text: str, at: int, macro: Macro) -> tuple[list[str], int] | None:
-    """Return the arguments of a macro behind its name, and the offset behind them; None if one is missing."""
+def _arguments(text: str, at: int, macro: Macro) -> tuple[str, list[str], int] | None:
+    """Return the body of a macro, its arguments and the offset behind them; None if an argument is missing."""
     arguments: list[str] = []
     if macro.default is not None:
         option = _OPTION.match(text, at)
@@ -462,7 +457,7 @@ def _arguments(text: str, at: int, macro: Macro) -> tuple[list[str], int] | None
             return None
         arguments.append(argument[0])
         at = argument[1]
-    return arguments, at
+    return macro.body, arguments, at
 
 
 def _expanded_body(text: str, macros: Macros, room: _Room, depth: int) -> str | None:
@@ -538,13 +533,13 @@ def uses_packages(text: str) -> bool:
     return "\\" in text and not package_macros().keys().isdisjoint(_WORD_COMMAND.findall(text))
 
 
-def _first_fitting(text: str, at: int, forms: tuple[Form, ...]) -> tuple[str, tuple[list[str], int] | None]:
-    """Return the body of the first form that fits at an offset, with its arguments and the offset behind; else None."""
+def _first_fitting(text: str, at: int, forms: tuple[Form, ...]) -> tuple[str, list[str], int] | None:
+    """Return the body of the first form that fits at an offset, as `_arguments` does; None if none fits."""
     for form in forms:
         taken = _fitting(text, at, form.parts)
         if taken is not None:
-            return form.body, taken
-    return "", None
+            return form.body, *taken
+    return None
 
 
 def _fitting(text: str, at: int, parts: tuple[str, ...]) -> tuple[list[str], int] | None:

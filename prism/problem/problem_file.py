@@ -18,7 +18,7 @@ from prism.problem.shapes import (
     WholeSentenceError,
     exact_number,
     read_name,
-    that,
+    text_like,
     whole_number,
 )
 from prism.problem.students import Student
@@ -88,7 +88,7 @@ class AlternativeEntry(ReferenceTable):
     """Another reference DAG."""
 
     CALLED: ClassVar = ("alternative", "name")
-    name: Annotated[str, that(lambda value: isinstance(value, str) and _NAME.fullmatch(value) is not None, _NO_NAME)]
+    name: Annotated[str, text_like(_NAME, _NO_NAME)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

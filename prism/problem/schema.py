@@ -41,7 +41,7 @@ from prism.problem.fields import LoadReport, field_name, is_integer, quoted_valu
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.problem_file import NodeEntry, PartEntry, ProblemFile, ReferenceTable, read_problem_id
-from prism.problem.shapes import Style, read_shape, tell_twice
+from prism.problem.shapes import Style, read_shape, tell_repeated_names
 from prism.problem.source import (
     ALTERNATIVES,
     ANSWER_KEYS,
@@ -383,7 +383,7 @@ def _read_problem(
     text = "\n\n".join((file.context, *(part.text for part in subquestions)))
     given = collect_knowledge(declared, text, [node.formula for node in nodes])
     others = {}
-    tell_twice((each.name for each in file.alternatives), "alternative", "name", report)
+    tell_repeated_names((each.name for each in file.alternatives), "alternative", "name", report)
     for plain, other in zip(alternatives_of(data), file.alternatives, strict=False):
         where = f"alternative {other.name}, " if other.name else f"{ALTERNATIVES}, "
         others[other.name] = _read_nodes(plain, other, where, subquestions, declared, report)
@@ -477,7 +477,7 @@ def _alternative(
 
 def _subquestions(file: ProblemFile, report: LoadReport) -> tuple[Subquestion, ...]:
     """Return the parts of the problem, which inherit what the problem says about answers; at least one, letterless."""
-    tell_twice((part.letter for part in file.subquestions), "subquestion", "letter", report)
+    tell_repeated_names((part.letter for part in file.subquestions), "subquestion", "letter", report)
     forms = {f"subquestion {part.letter}": part.final_answer_form for part in file.subquestions}
     for where, form in {"": file.final_answer_form, **forms}.items():
         if form and form not in _ANSWER_FORMS:

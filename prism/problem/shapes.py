@@ -10,6 +10,7 @@ models, which everybody who imports a value would load; msgspec, which stops at 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
@@ -89,7 +90,7 @@ def read_name(value: Any) -> str:
     return value
 
 
-def that(is_fit: Callable[[Any], bool], said: str, made: Callable[[Any], Any] = lambda value: value) -> Fit:
+def value_if(is_fit: Callable[[Any], bool], said: str, made: Callable[[Any], Any] = lambda value: value) -> Fit:
     """Return what reads a value that fulfils a condition; `said` of any other, `made` makes another value of it."""
 
     def read(value: Any) -> Any:
@@ -100,23 +101,28 @@ def that(is_fit: Callable[[Any], bool], said: str, made: Callable[[Any], Any] = 
     return Fit(read)
 
 
+def text_like(pattern: re.Pattern[str], said: str) -> Fit:
+    """Return what reads a text that a pattern matches whole; `said` of any other value."""
+    return value_if(lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None, said)
+
+
 def _may_be_id(value: Any) -> bool:
     """Return True for a text that is not empty, and for a whole number."""
     return bool(value) if isinstance(value, str) else is_integer(value) and abs(value) < 10**MAX_DIGITS
 
 
-Text = Annotated[str, that(lambda value: isinstance(value, str), "is no text")]
-Flag = Annotated[bool, that(lambda value: isinstance(value, bool), "is neither true nor false")]
-Id = Annotated[str, that(_may_be_id, "is neither a text nor a whole number", str)]
+Text = Annotated[str, value_if(lambda value: isinstance(value, str), "is no text")]
+Flag = Annotated[bool, value_if(lambda value: isinstance(value, bool), "is neither true nor false")]
+Id = Annotated[str, value_if(_may_be_id, "is neither a text nor a whole number", str)]
 Name = Annotated[str, Fit(read_name)]
-Index = Annotated[int, that(is_integer, "is no node index")]
+Index = Annotated[int, value_if(is_integer, "is no node index")]
 Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
 
 
 def whole_number(least: int, most: int = 10**MAX_DIGITS, *, said: str = "") -> Fit:
     """Return what reads a whole number between bounds, which are allowed."""
     words = f"of {least} or more" if most == 10**MAX_DIGITS else f"{least}..{most}"
-    return that(lambda value: is_integer(value) and least <= value <= most, said or f"is no whole number {words}")
+    return value_if(lambda value: is_integer(value) and least <= value <= most, said or f"is no whole number {words}")
 
 
 def exact_number(least: int | None = None, most: int | None = None, *, said: str = "is no number") -> Fit:
@@ -188,7 +194,7 @@ def read_shape(shape: type[T], table: Mapping[str, Any], report: LoadReport, sty
     raise AssertionError(f"{shape.__name__}: nothing harmless fits {errors}")
 
 
-def tell_twice(names: Iterable[str], noun: str, key: str, report: LoadReport) -> None:
+def tell_repeated_names(names: Iterable[str], noun: str, key: str, report: LoadReport) -> None:
     """Add a fault for each name of an entry that an earlier one has: `student right, name: stands twice`."""
     earlier: set[str] = {""}
     for name in names:

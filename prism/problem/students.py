@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, score
 from prism.problem.fields import LoadReport, quoted_value
-from prism.problem.shapes import Fit, Flag, Indices, Name, Text, exact_number, tell_twice
+from prism.problem.shapes import Fit, Flag, Indices, Name, Text, exact_number, tell_repeated_names
 
 _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
@@ -69,7 +69,7 @@ def check_labels(
         references: the reference DAGs by the names of the alternatives, empty for the problem's own; None after a
             fault.
     """
-    tell_twice((student.name for student in students), "student", "name", report)
+    tell_repeated_names((student.name for student in students), "student", "name", report)
     for student in students:
         expected, where = student.expected, f"student {student.name}, expected"
         if expected is None:

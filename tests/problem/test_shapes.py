@@ -11,7 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.problem.fields import LoadReport
-from prism.problem.shapes import JSON, TOML, Flag, Id, Indices, Text, exact_number, one_of, read_shape, tell_twice
+from prism.problem.shapes import (
+    JSON,
+    TOML,
+    Flag,
+    Id,
+    Indices,
+    Text,
+    exact_number,
+    one_of,
+    read_shape,
+    tell_repeated_names,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +78,7 @@ def test_the_six_commonest_slips_are_told_at_once_and_what_is_right_stays() -> N
     assert warnings == ["titel: unknown key, ignored; did you mean title?", "zzz: unknown key, ignored"]
     assert (found.title, found.points, found.steps[2]) == ("", Fraction(0), Step(id="d", after=(1,)))
     report = LoadReport([], [])
-    tell_twice([step.id for step in found.steps], "step", "id", report)
+    tell_repeated_names([step.id for step in found.steps], "step", "id", report)
     assert report.faults == ["step a, id: stands twice"]
 
 

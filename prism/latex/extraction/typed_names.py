@@ -60,7 +60,7 @@ class TypedNames:
 
     def _change(self, piece: str) -> str:
         r"""Return the LaTeX of a change of a letter that is typed in one word, `deltah`; empty for anything else."""
-        before, _, letter = piece[:5], piece[:5], piece[5:]
+        before, letter = piece[: len("delta")], piece[len("delta") :]
         known = letter in self.letters and before in ("delta", "Delta") and "delta" not in self.names
         return rf"\Delta {letter}" if known else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prism.latex import extract
+from prism.latex.extraction.typed_names import typed_names
 
 SYMBOLS = frozenset(
     (r"v_{fx}", "h_{max}", r"\omega_0", r"\theta", "P_a", "p", "m_1", "v_1", "m_2", "v_2", "x", "L", "a", "t", "a_t")
@@ -45,3 +46,9 @@ def test_prose_and_latex_are_as_without_names(text: str) -> None:
 def test_a_word_of_the_sentence_parts_formulas_though_it_is_a_name() -> None:
     ball = frozenset(("B_{all}", "v", "F_{or}"))
     assert [item.latex for item in extract("Ball: v = 3, For v = 4", symbols=ball)] == ["v = 3", "v = 4"]
+
+
+def test_a_function_within_a_word_takes_a_name_and_no_letter() -> None:
+    typed = typed_names(frozenset(("v_2", r"\theta", "c", "x")))
+    assert typed.latex_of("v2costheta") == r"v_2 \cos \theta"
+    assert [typed.latex_of(word) for word in ("sinc", "v2sinc", "v2cosx")] == ["", "", ""], "sinc is a function"

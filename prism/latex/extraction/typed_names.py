@@ -48,8 +48,8 @@ class TypedNames:
             for end in range(len(word), at, -1):
                 piece, rest = word[at:end], made[end]
                 latex = self.names.get(piece) or (piece if piece in self.letters else "") or self._change(piece)
-                if piece in FUNCTIONS and rest is not None and len(rest) == 1:
-                    latex = f"\\{piece}"  # of the one name that ends the word: `v2costheta`
+                if piece in FUNCTIONS and rest is not None and len(rest) == 1 < len(word) - end:
+                    latex = f"\\{piece}"  # of the one name that ends the word: `v2costheta`; no letter, as in `sinc`
                 if latex and rest is not None:
                     made[at] = [latex, *rest]
                     break

@@ -1,14 +1,14 @@
 """What a class has handed in: solutions of students, from files, a folder, or a file of records.
 
-A student's name is the name of the file without its ending, or the sample id of a record, so that one student is the
-same in all problems.
+A student's name is that of the file without its ending or of the student's folder, or the sample id of a record, so
+that one student is the same in all problems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from prism.errors import DataFileError, PrismError
 from prism.inputs import near_file, shown
@@ -16,17 +16,9 @@ from prism.latex import Solution
 from prism.latex.documents.document import Document
 from prism.latex.documents.reading import read_document
 from prism.problem.schema import Problem
-from prism.runs.input_files import (
-    PLAIN_TEXTS,
-    TABLES,
-    TEXTS,
-    InputFile,
-    InputKind,
-    format_ending,
-    own_folder,
-    why_unread,
-)
-from prism.runs.rollouts import Rollout, read, scan
+from prism.reports.feedback.class_folder import has_own_tables, owners_of, read_class_folder
+from prism.runs.input_files import TABLES, InputFile, InputKind, files_in, format_ending, own_folder, why_unread
+from prism.runs.rollouts import read, scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +47,17 @@ class UnreadFile:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """All that a class has handed in: solutions, files that are not read, and files that are nobody's work."""
+    """All that a class has handed in.
+
+    Attributes:
+        submissions: the solutions. unread: files that are not read. passed_over: files that are nobody's work.
+        participants: number of each student in Moodle's assignment, where a folder of Moodle's says it.
+    """
 
     submissions: tuple[Submission, ...]
     unread: tuple[UnreadFile, ...] = ()
     passed_over: tuple[InputFile, ...] = ()
+    participants: Mapping[str, str] = field(default_factory=dict)
 
     def pairs(self, problems: Collection[str]) -> frozenset[tuple[str, str]]:
         """Return student and problem of each thing handed in; a file of no known problem may be of any of them."""
@@ -74,74 +72,50 @@ def read_submissions(
 
     Args:
         problems: by id.
-        sources: one folder of texts (`STUDENT.md` of a single problem, else `PROBLEM/STUDENT.md`) or of tables; one
-            file of records, as `prism run` takes it; or the files of solutions to a single problem, each a student's.
+        sources: one folder of texts, as `class_folder` says, or of tables; one file of records, as `prism run` takes
+            it; or the files of solutions to a single problem, each a student's.
         mapping: fields of the records, as `prism run --map` names them.
 
     Errors:
         DataFileError: all faults of the files at once; two solutions of a student to one problem.
     """
-    if len(sources) == 1 and (sources[0].is_dir() or format_ending(sources[0]) in TABLES):
-        found, left_out = _from_records(problems, sources[0], mapping or {})
+    participants: Mapping[str, str] = {}
+    if len(sources) == 1 and sources[0].is_dir():
+        files = tuple(files_in(sources[0]))
+        if has_own_tables(files, problems):
+            found, left_out = _from_records(problems, sources[0], mapping or {})
+            owners = owners_of(left_out, problems)
+            owned = [(owners[file.place], file) for file in left_out]
+        else:
+            folder = read_class_folder(sources[0], files, problems)
+            found = [Submission(name, student, text) for (name, student), text in folder.texts.items()]
+            owned, participants = [*folder.others], folder.participants
+        others = [UnreadFile(owner.problem_id, owner.student, file) for owner, file in owned]
+    elif len(sources) == 1 and format_ending(sources[0]) in TABLES:
+        found, _ = _from_records(problems, sources[0], mapping or {})
+        others = []
     else:
         found, left_out = _from_files(problems, sources)
+        others = [UnreadFile(next(iter(problems)), file.path.stem, file) for file in left_out]
     order = {problem_id: place for place, problem_id in enumerate(problems)}
-    unread = [_unread_file(file, problems) for file in left_out if file.kind is InputKind.UNREAD]
     return HandedIn(
         tuple(sorted(found, key=lambda each: (each.student, order[each.problem_id]))),
-        tuple(sorted(unread, key=lambda each: (each.student, each.file.place))),
-        tuple(file for file in left_out if file.kind in (InputKind.HIDDEN, InputKind.PART)),
-    )
-
-
-def _unread_file(file: InputFile, problems: Mapping[str, Problem]) -> UnreadFile:
-    """Return whose a file is that is not read, by its place: `PROBLEM/STUDENT.pdf`, `STUDENT.pdf`."""
-    place = PurePosixPath(file.place)
-    parent = place.parent.as_posix()
-    problem_id = parent if parent in problems else next(iter(problems)) if len(problems) == 1 else ""
-    is_named_itself = file.place == str(file.path)
-    student = place.stem if is_named_itself else place.with_suffix("").as_posix().removeprefix(f"{problem_id}/")
-    return UnreadFile(problem_id, student, file)
+        tuple(sorted((each for each in others if each.file.kind is InputKind.UNREAD),
+                     key=lambda each: (each.student, each.file.place))),
+        tuple(each.file for each in others if each.file.kind in (InputKind.HIDDEN, InputKind.PART)),
+        participants,
+    )  # fmt: skip
 
 
 def _from_records(
     problems: Mapping[str, Problem], source: Path, mapping: Mapping[str, str]
 ) -> tuple[list[Submission], Sequence[InputFile]]:
-    """Read the solutions in a folder or a file of records."""
+    """Read the solutions in a file of records, or in a folder of such, with the files that lie beside them."""
     scanned = scan(source, problems, mapping=mapping)
-    rollouts = list(read(source, scanned.fields, problems))
-    second: list[InputFile] = []
-    if source.is_dir():
-        rollouts, second = _one_file_each(source, rollouts)
-    is_folder = source.is_dir()
-    found = [Submission(each.problem_id, _student_name(each, is_file=is_folder), each.solution) for each in rollouts]
+    rollouts = read(source, scanned.fields, problems)
+    found = [Submission(each.problem_id, each.sample_id, each.solution) for each in rollouts]
     _refuse_twice(str(source), found)
-    return found, (*scanned.left_out, *second)
-
-
-def _one_file_each(folder: Path, rollouts: Sequence[Rollout]) -> tuple[list[Rollout], list[InputFile]]:
-    """Return of several files of a student, `anna.md` and `anna.docx`, the one that is read, and the others.
-
-    Texts in Markdown and LaTeX go before, then the order of the names decides.
-    """
-    first: dict[tuple[str, str], Rollout] = {}
-    second: list[InputFile] = []
-    for each in sorted(rollouts, key=lambda one: PurePosixPath(one.sample_id).suffix.lower() not in PLAIN_TEXTS):
-        student = _student_name(each, is_file=True)
-        kept = first.setdefault((each.problem_id, student), each)
-        if kept is not each and student not in (kept.sample_id, each.sample_id):
-            why = f"is a second file of {student}, of whom {PurePosixPath(kept.sample_id).name} is read"
-            second.append(InputFile(folder / each.sample_id, each.sample_id, InputKind.UNREAD, why))
-    told = {file.place for file in second}
-    return [each for each in rollouts if each.sample_id not in told], second
-
-
-def _student_name(rollout: Rollout, *, is_file: bool) -> str:
-    """Return the student of a solution: its sample id, of a text in a folder its path below the problem, no ending."""
-    path = PurePosixPath(rollout.sample_id)
-    if not is_file or path.suffix.lower() not in TEXTS:
-        return rollout.sample_id
-    return path.with_suffix("").as_posix().removeprefix(f"{rollout.problem_id}/")
+    return found, scanned.left_out
 
 
 def _from_files(

@@ -37,6 +37,8 @@ from prism.errors import count_of
 if TYPE_CHECKING:
     from prism.grading.scoring import Scoring
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
+    from prism.reports.feedback.platforms import PlatformWriter
+    from prism.reports.feedback.wording import Wording
     from prism.runs.input_files import InputFile
 
 _MANY = 20  # solutions from which on compiling the kernels once takes less time
@@ -71,7 +73,16 @@ def feedback(
     mapping: Annotated[
         list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
     ] = NO_NAMES,
-    title: Annotated[str, typer.Option(help="Of the page of the class.")] = "Marks of the class",
+    language: Annotated[
+        str, typer.Option(metavar="en|de", help="Of pages and numbers: English or German, with decimal commas.")
+    ] = "en",
+    gradebook: Annotated[
+        list[str],
+        names_option(
+            metavar="NAME,...", help="Write moodle.csv, canvas.csv too: the columns that moodle or canvas imports."
+        ),
+    ] = NO_NAMES,
+    title: Annotated[str, typer.Option(help="Of the page of the class.")] = "",
     max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
     macros: MacroFile = "",
     allow_faults: AllowFaults = False,
@@ -86,6 +97,7 @@ def feedback(
     from prism.reports.feedback.submissions import read_submissions
 
     full, weights = _parse_points(points), _parse_class_scoring(scoring)
+    wording, platforms = _parse_language(language), _parse_platforms(gradebook)
     require_folder(out)
     if out.exists() and not out.is_dir():
         fail(f"{out}: is there already, and is no folder")
@@ -96,7 +108,8 @@ def feedback(
         words = read_corrections(corrections, known, handed_in.pairs(known)) if corrections else ()
         students = {each.student for each in handed_in.submissions} | {each.student for each in words}
         pages = _page_names(sorted(students))
-        refuse_existing([out / name for name in (*_FILES, *pages.values())], force=force)
+        tables = [f"{name}.csv" for name in platforms]
+        refuse_existing([out / name for name in (*_FILES, *tables, *pages.values())], force=force)
         require_gradable(problems, known, allow_faults=allow_faults)
         if len(handed_in.submissions) >= _MANY:
             prism.warm()
@@ -106,7 +119,9 @@ def feedback(
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
-    _write_files(out, marks, pages, title)
+    _write_files(out, marks, pages, title, wording)
+    for table, write in zip(tables, platforms.values(), strict=True):
+        write_text(out / table, write(marks, handed_in.participants, wording))
     is_open = {each.what for each in concerns_of(marks) if each.is_file and not each.decided_by}
     tell_left_out((*(each.file for each in handed_in.unread if each.what in is_open), *handed_in.passed_over))
     if as_json:
@@ -124,6 +139,24 @@ def _parse_class_scoring(given: list[str]) -> Scoring:
         return scoring_of(parse_scoring(given))
     except prism.PrismError as error:
         raise typer.BadParameter(f"--scoring: {error}") from error
+
+
+def _parse_language(code: str) -> Wording:
+    """Parse `--language`, or exit with code 2."""
+    from prism.reports.feedback.wording import LANGUAGES, wording_of
+
+    if code not in LANGUAGES:
+        raise typer.BadParameter(f"--language {code}: expected {' or '.join(LANGUAGES)}")
+    return wording_of(code)
+
+
+def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:
+    """Parse `--gradebook`, or exit with code 2."""
+    from prism.reports.feedback.platforms import PLATFORMS
+
+    if unknown := [name for name in names if name not in PLATFORMS]:
+        raise typer.BadParameter(f"--gradebook {unknown[0]}: expected {' or '.join(PLATFORMS)}")
+    return {name: PLATFORMS[name] for name in names}
 
 
 def _exit_with_code(marks: ClassMarks, max_incidents: int) -> None:
@@ -159,7 +192,7 @@ def _page_names(students: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: str) -> None:
+def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: str, wording: Wording) -> None:
     """Write the pages of students and class, the gradebook and the list of nodes."""
     from prism.reports.feedback.class_page import class_page
     from prism.reports.feedback.gradebook import gradebook_csv, steps_csv
@@ -167,8 +200,9 @@ def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: 
 
     make_folder(out / "students")
     for student, page in pages.items():
-        write_text(out / page, student_page(marks, student))
-    texts = (class_page(marks, pages, title=title), gradebook_csv(marks), steps_csv(marks))
+        write_text(out / page, student_page(marks, student, wording))
+    page = class_page(marks, pages, title=title, wording=wording)
+    texts = (page, gradebook_csv(marks, wording), steps_csv(marks, wording))
     for name, text in zip(_FILES, texts, strict=True):
         write_text(out / name, text)
 

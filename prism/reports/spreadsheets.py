@@ -23,10 +23,16 @@ FORMULA = r"^(?:[=@\t\r](?!$)|[+\-](?!$|[\d.]+(?:[eE][+\-]?\d+)?$))"
 _FORMULA = re.compile(FORMULA)
 
 
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Write rows as CSV (RFC 4180, with line feeds), each cell as text or number and never as a formula."""
+def csv_text(rows: Iterable[Sequence[str]], *, separator: str = ",") -> str:
+    """Write rows as CSV (RFC 4180, with line feeds), each cell as text or number and never as a formula.
+
+    Args:
+        separator: between cells; a semicolon where numbers have a comma.
+    """
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([_guarded(cell) for cell in row] for row in rows)
+    csv.writer(out, delimiter=separator, lineterminator="\n").writerows(
+        [_guarded(cell) for cell in row] for row in rows
+    )
     return out.getvalue()
 
 

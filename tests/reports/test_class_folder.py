@@ -37,8 +37,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_no_student_of_a_folder_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "class"
     files: dict[str, str | bytes] = {
-        "text.md": RIGHT, "paper.pdf": b"%PDF-1.7\n", "word.docx": word_document(word_body()), "photo.PNG": b"\x89PNG\r\n",
-        "empty.md": "", "huge.md": RIGHT + "so it goes on and on. " * 240_000, "latin.md": "Höhe $v = g t$".encode("latin-1"),
+        "text.md": RIGHT, "paper.pdf": b"%PDF-1.7\n", "word.docx": word_document(word_body()), "photo.PNG": b"\x89PNG",
+        "empty.md": "", "huge.md": RIGHT + "so it goes on and on. " * 240_000, "latin.md": "Höhe".encode("latin-1"),
         "twice.md": RIGHT, "twice.tex": RIGHT, "sub/folder/deep.md": RIGHT, "wide.md": RIGHT.encode("utf-16"),
         "nul.md": b"\0\0\0", "broken.docx": b"PK\x03\x04 no zip", "noending": RIGHT, "only.xyz": b"?",
         "archive.zip": b"PK\x05\x06" + bytes(18), "team/table.csv": "a,b\n1,2\n", "team/main.md": RIGHT,
@@ -55,7 +55,8 @@ def test_no_student_of_a_folder_is_lost(tmp_path: Path) -> None:
     assert len(book) == len(expected) + len(hostile) + 1
     unread = {name for name, row in book.items() if row["needs_a_person"]}
     assert unread == {
-        "paper", "photo", "empty", "huge", "latin", "twice", "wide", "nul", "broken", "noending", "only", "archive", "team",
+        "paper", "photo", "empty", "huge", "latin", "twice", "wide", "nul", "broken", "noending", "only", "archive",
+        "team",
     }  # fmt: skip
     assert {name for name in unread if not book[name]["points"]} == unread - {"empty", "huge", "twice", "team"}
     assert all(row["points"] == "3" for name, row in book.items() if name not in unread | {"word"})
@@ -70,7 +71,7 @@ def test_a_folder_of_moodle_has_a_student_in_each_folder(tmp_path: Path) -> None
     write_form(folder, {
         "Anna Berg_4711_assignsubmission_file_/solution.md": RIGHT,
         "Anna Berg_4711_assignsubmission_onlinetext_/onlinetext.html": "",
-        "Ben O_Hara_4712_assignsubmission_file_/main.tex": r"\documentclass{article}\begin{document}\input{parts/a}\end{document}",
+        "Ben O_Hara_4712_assignsubmission_file_/main.tex": r"\begin{document}\input{parts/a}\end{document}",
         "Ben O_Hara_4712_assignsubmission_file_/parts/a.tex": RIGHT,
         "Ben O_Hara_4712_assignsubmission_file_/plot.png": b"\x89PNG",
         "Cem_4713_assignsubmission_onlinetext_/onlinetext.html": f"<p>{RIGHT}</p>",
@@ -90,7 +91,8 @@ def test_a_folder_of_moodle_has_a_student_in_each_folder(tmp_path: Path) -> None
 
 def test_of_several_problems_students_are_below_the_problem(tmp_path: Path) -> None:
     write_form(tmp_path / "in", {
-        "free_fall/ann/a.md": RIGHT, "free_fall/bo.md": RIGHT, "stirling_engine/ann.md": "$p V = n R T$", "scan.pdf": b"%PDF",
+        "free_fall/ann/a.md": RIGHT, "free_fall/bo.md": RIGHT, "stirling_engine/ann.md": "$p V = n R T$",
+        "scan.pdf": b"%PDF",
     })  # fmt: skip
     known = prism.load_problems(["free_fall", "stirling_engine"])
     found = read_submissions(known, [tmp_path / "in"])
@@ -107,7 +109,8 @@ def test_of_several_problems_students_are_below_the_problem(tmp_path: Path) -> N
 
 def test_an_empty_page_of_moodle_does_not_hide_a_file(tmp_path: Path) -> None:
     write_form(tmp_path / "in", {
-        "A_1_assignsubmission_onlinetext_/onlinetext.html": "<p></p>", "A_1_assignsubmission_file_/z.docx": word_document(word_body()),
+        "A_1_assignsubmission_onlinetext_/onlinetext.html": "<p></p>",
+        "A_1_assignsubmission_file_/z.docx": word_document(word_body()),
     })  # fmt: skip
     done = feedback(tmp_path / "in", tmp_path / "out", "--json")
     assert done.exit_code == 0, done.stderr

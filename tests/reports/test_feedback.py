@@ -297,7 +297,10 @@ def test_what_stands_what_goes_on_and_what_is_right_besides() -> None:
         r"$v_1 = \sqrt{g h}$, so $v_2 = \sqrt{g h - 2 \mu g d}$. And $v_2^2 = v_1^2 - 2\mu g d$, $g h = v_1^2/2$."
     )
     assert [state for state, _ in found] == ["look again", "goes on", "stands", "stands"]
-    assert found[1][1] == "This goes on from step 1, which needs another look; mend that one first."
+    assert (
+        found[1][1]
+        == "This goes on from step 1, which needs another look: it is an error carried forward. Mend that step first."
+    )
 
 
 def test_of_a_step_that_counts_in_part_both_is_said() -> None:
@@ -317,7 +320,13 @@ def test_a_wrong_number_behind_a_formula_that_stands_is_hinted_at_without_the_ri
     stands = "The formula of this step stands, the number behind it does not."
     assert told(solution.split(" Or ", maxsplit=1)[0], FALL) == [
         ("look again", f"{stands} Work the number out again."),
-        ("goes on", f"{stands} This goes on from step 1, which needs another look; mend that one first."),
+        (
+            "goes on",
+            (
+                f"{stands} This goes on from step 1, which needs another look: it is an error carried forward. "
+                "Mend that step first."
+            ),
+        ),
     ]
     assert told(solution.split(" Or ")[1], FALL) == [
         ("look again", f"{stands} Look again at the units and the powers of ten.")

@@ -14,6 +14,13 @@ from dataclasses import dataclass
 from prism.grading.result import Grade, finds_nothing
 from prism.reports.feedback.marking import ClassMarks, MarkedSolution
 from prism.reports.feedback.submissions import UnreadFile
+from prism.reports.feedback.wording import ENGLISH, Wording
+
+FAILED = "The program failed on this solution"
+NOTHING_FOUND = "No formula that states anything was found in this solution"
+TOO_LONG = "This solution is too long to be read to its end"
+STEP_FAILED = "The program failed on a step of this solution"
+NOT_ALL_READ = "{file} could not be read, or not all of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +29,39 @@ class Concern:
 
     Attributes:
         student, problem_id: whose it is; the problem is empty for a file whose place names none.
-        is_file: whether it is a file that is not read.
+        file: the place of a file that is not read; empty for what is about a solution.
         what: in words, without a full stop.
         decided_by: the markers whose word has settled it; empty while it is open.
     """
 
     student: str
     problem_id: str
-    is_file: bool
+    file: str
     what: str
     decided_by: tuple[str, ...]
 
     @property
+    def is_file(self) -> bool:
+        """True for a file that is not read."""
+        return bool(self.file)
+
+    @property
     def says(self) -> str:
         """Return in a sentence what it is, and that a person has to read it, or who has decided."""
+        return self.says_in(ENGLISH)
+
+    def says_in(self, wording: Wording) -> str:
+        """Return the same in a language; why a file is not read has words in English alone."""
+        if self.file:
+            what = self.what if wording is ENGLISH else wording.say(NOT_ALL_READ, file=self.file)
+        else:
+            what = wording.say(self.what)
         if not self.decided_by:
-            return f"{self.what}: a person has to read it."
-        return f"{self.what}: {' and '.join(self.decided_by)} {'has' if len(self.decided_by) == 1 else 'have'} decided."
+            return wording.say("{what}: a person has to read it.", what=what)
+        markers = wording.say(" and ").join(self.decided_by)
+        is_one = len(self.decided_by) == 1
+        decided = "{what}: {markers} has decided." if is_one else "{what}: {markers} have decided."
+        return wording.say(decided, what=what, markers=markers)
 
 
 def concerns_of(marks: ClassMarks, student: str | None = None) -> tuple[Concern, ...]:
@@ -48,10 +71,10 @@ def concerns_of(marks: ClassMarks, student: str | None = None) -> tuple[Concern,
     files = [each for each in marks.unread if student in (None, each.student)]
     return (
         *(
-            Concern(each.student, each.problem.id, False, what, each.markers)
+            Concern(each.student, each.problem.id, "", what, each.markers)
             for each in solutions if each.is_read for what in _doubts(each.grade)
         ),
-        *(Concern(each.student, each.problem_id, True, each.what, _deciders(marks, each)) for each in files),
+        *(Concern(each.student, each.problem_id, each.file.place, each.what, _deciders(marks, each)) for each in files),
     )  # fmt: skip
 
 
@@ -64,13 +87,13 @@ def concerns_of_solution(marks: ClassMarks, solution: MarkedSolution) -> tuple[C
 def _doubts(grade: Grade) -> Iterator[str]:
     """Yield in words why a grade needs a person."""
     if grade.score is None:
-        yield "The program failed on this solution"
+        yield FAILED
     elif finds_nothing(grade):
-        yield "No formula that states anything was found in this solution"
+        yield NOTHING_FOUND
     if grade.status == "too_large":
-        yield "This solution is too long to be read to its end"
+        yield TOO_LONG
     elif grade.score is not None and grade.incidents:
-        yield "The program failed on a step of this solution"
+        yield STEP_FAILED
 
 
 def _deciders(marks: ClassMarks, file: UnreadFile) -> tuple[str, ...]:

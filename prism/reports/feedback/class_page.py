@@ -12,22 +12,25 @@ from fractions import Fraction
 from typing import Any
 
 from prism.reports.feedback.attention import concerns_of
+from prism.reports.feedback.class_drawings import node_drawings, points_histogram
 from prism.reports.feedback.marking import (
     NOT_READ,
     ClassMarks,
     MarkedNode,
     MarkedSolution,
     part_fulls,
-    points_text,
     rounded,
 )
 from prism.reports.feedback.student_page import part_name, unread_note
 from prism.reports.feedback.student_words import SLIPS
+from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.html.rendering import page
 
 _MOST_MISSED = 20  # nodes that are listed
 _MOST_SLIPS = 3  # kinds of slip that are named at a node
 NOT_HANDED_IN = "–"
+AS_THE_RULE = ", as the rule"
+RULES = ("matched", "credited", "carried", "missing", NOT_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,51 +43,59 @@ class Column:
     full: str
 
 
-def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> str:
+def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str = "", wording: Wording = ENGLISH) -> str:
     """Render the page of a class.
 
     Args:
         links: address of each student's page, from this one.
-        title: of the page.
+        title: of the page; by default that of the language.
+        wording: the language.
     """
-    columns = columns_of(marks)
-    corrected = [_correction_row(solution, node) for solution, node in marks.corrected]
+    columns = columns_of(marks, wording)
+    corrected = [_correction_row(solution, node, wording) for solution, node in marks.corrected]
     weights = marks.scoring.weights
     return page(
-        "class", title=title, columns=columns, full=points_text(sum(marks.fulls.values())),
-        rows=[_student_row(marks, columns, student, links[student]) for student in marks.students],
+        "class", title=title or wording.say("Marks of the class"), columns=columns,
+        full=wording.points(sum(marks.fulls.values())),
+        rows=[_student_row(marks, columns, student, links[student], wording) for student in marks.students],
         titles={problem_id: problem.title for problem_id, problem in marks.problems.items()},
         spans=[(name, sum(each.problem_id == name for each in columns)) for name in marks.problems],
-        means=_means(marks, columns), missed=missed_nodes(marks), n_solution=len(marks.solutions) - marks.n_by_hand,
+        means=_means(marks, columns, wording), missed=missed_nodes(marks, wording),
+        n_solution=len(marks.solutions) - marks.n_by_hand,
         n_by_hand=marks.n_by_hand, corrected=corrected, n_changed=sum(each["is_changed"] for each in corrected),
         scoring=", ".join(f"{name} {weight:g}" if len(weights) > 1 else name for name, weight in weights),
-        attention=[(student, links.get(student, ""), *told) for student, *told in _to_be_read(marks)],
+        attention=[(student, links.get(student, ""), *told) for student, *told in _to_be_read(marks, wording)],
+        histogram=points_histogram(marks, wording) if marks.students else "", drawings=node_drawings(marks, wording),
+        language=wording.code, say=wording.say, count=wording.count,
     )  # fmt: skip
 
 
-def _to_be_read(marks: ClassMarks) -> list[tuple[str, str, str]]:
+def _to_be_read(marks: ClassMarks, wording: Wording) -> list[tuple[str, str, str]]:
     """Return student, problem and reason of all that a person has to read and that no marker's word has settled."""
     found: dict[tuple[str, str], list[str]] = {}
     is_open = [each for each in concerns_of(marks) if not each.decided_by]
     for each in is_open:
         if not each.is_file:
-            found.setdefault((each.student, each.problem_id), []).append(each.says)
+            found.setdefault((each.student, each.problem_id), []).append(each.says_in(wording))
     for key, solution in marks.solutions.items():
-        if unread := unread_note(solution) if not solution.corrections else ():
+        if unread := unread_note(solution, wording) if not solution.corrections else ():
             found.setdefault(key, []).extend(unread)
     places = {key: at for at, key in enumerate(marks.solutions)}
     rows = [(*key, " ".join(found[key])) for key in sorted(found, key=lambda key: places[key])]
-    return rows + [(each.student, each.problem_id, each.says) for each in is_open if each.is_file]
+    return rows + [(each.student, each.problem_id, each.says_in(wording)) for each in is_open if each.is_file]
 
 
-def columns_of(marks: ClassMarks) -> tuple[Column, ...]:
+def columns_of(marks: ClassMarks, wording: Wording = ENGLISH) -> tuple[Column, ...]:
     """Return the columns of marks: of each problem the whole, then its parts if it has several."""
     found: list[Column] = []
     for problem_id, full in marks.fulls.items():
         fulls = part_fulls(marks.problems[problem_id], full)
-        found.append(Column(problem_id, None, "all", points_text(full)))
+        found.append(Column(problem_id, None, wording.say("all"), wording.points(full)))
         if len(fulls) > 1:
-            found += [Column(problem_id, letter, part_name(letter), points_text(own)) for letter, own in fulls.items()]
+            found += [
+                Column(problem_id, letter, part_name(letter, wording), wording.points(own))
+                for letter, own in fulls.items()
+            ]
     return tuple(found)
 
 
@@ -95,7 +106,9 @@ def cell_points(solution: MarkedSolution | None, letter: str | None) -> int | No
     return solution.earned if letter is None else next((p.earned for p in solution.parts if p.letter == letter), 0)
 
 
-def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, link: str) -> dict[str, Any]:
+def _student_row(
+    marks: ClassMarks, columns: tuple[Column, ...], student: str, link: str, wording: Wording
+) -> dict[str, Any]:
     """Return the row of a student."""
     cells = []
     for column in columns:
@@ -103,27 +116,31 @@ def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, l
         points = cell_points(solution, column.letter)
         nodes = () if solution is None else solution.nodes
         is_changed = any(node.is_changed and column.letter in (None, node.part) for node in nodes)
-        cells.append((NOT_HANDED_IN if points is None else points_text(points), is_changed, column.letter is None))
-    total = sum(each.earned for each in marks.of(student))
-    return {"student": student, "link": link, "total": points_text(total), "cells": cells}
+        text = NOT_HANDED_IN if points is None else wording.points(points)
+        cells.append((text, is_changed, column.letter is None))
+    return {"student": student, "link": link, "total": wording.points(_total(marks, student)), "cells": cells}
 
 
-def _means(marks: ClassMarks, columns: tuple[Column, ...]) -> tuple[str, ...]:
+def _total(marks: ClassMarks, student: str) -> int:
+    """Return the points of a student in all problems, in hundredths."""
+    return sum(each.earned for each in marks.of(student))
+
+
+def _means(marks: ClassMarks, columns: tuple[Column, ...], wording: Wording) -> tuple[str, ...]:
     """Return the mean points of each column over those who handed the problem in, behind that of all students' sums."""
-    totals = [sum(each.earned for each in marks.of(student)) for student in marks.students]
-    found = [_mean(totals)]
+    found = [_mean([_total(marks, student) for student in marks.students], wording)]
     for column in columns:
         solutions = [each for (_, name), each in marks.solutions.items() if name == column.problem_id]
-        found.append(_mean([cell_points(each, column.letter) or 0 for each in solutions]))
+        found.append(_mean([cell_points(each, column.letter) or 0 for each in solutions], wording))
     return tuple(found)
 
 
-def _mean(points: list[int]) -> str:
+def _mean(points: list[int], wording: Wording) -> str:
     """Return the mean of points in hundredths as text; a dash of none."""
-    return points_text(rounded(Fraction(sum(points), len(points)))) if points else NOT_HANDED_IN
+    return wording.points(rounded(Fraction(sum(points), len(points)))) if points else NOT_HANDED_IN
 
 
-def missed_nodes(marks: ClassMarks) -> list[dict[str, Any]]:
+def missed_nodes(marks: ClassMarks, wording: Wording = ENGLISH) -> list[dict[str, Any]]:
     """Return the nodes that most students have no credit for, the most missed first, with the commonest slips there."""
     nodes: dict[tuple[str, str, int], list[MarkedNode]] = defaultdict(list)
     slips: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
@@ -138,7 +155,7 @@ def missed_nodes(marks: ClassMarks) -> list[dict[str, Any]]:
         {
             "problem_id": f"{name}, {way}" if way else name, "node": index, "part": own[0].part,
             "is_final": own[0].is_final, "n_missed": sum(node.share < 1 for node in own), "n": len(own),
-            "slips": _slips_in_words(slips[name, way, index]),
+            "slips": _slips_in_words(slips[name, way, index], wording),
         }
         for (name, way, index), own in sorted(nodes.items(), key=lambda one: (order[one[0][0]], one[0][1:]))
     ]  # fmt: skip
@@ -153,19 +170,19 @@ def _slips_of(solution: MarkedSolution) -> set[tuple[int, str]]:
     return {(each.node, each.kind) for each in differences if each.node is not None}
 
 
-def _slips_in_words(kinds: Counter[str]) -> str:
+def _slips_in_words(kinds: Counter[str], wording: Wording) -> str:
     """Return the commonest kinds of slip with their numbers: `a sign 4, units 1`."""
     ranked = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{SLIPS[kind]} {n}" for kind, n in ranked[:_MOST_SLIPS])
+    return ", ".join(f"{wording.say(SLIPS[kind])} {n}" for kind, n in ranked[:_MOST_SLIPS])
 
 
-def _correction_row(solution: MarkedSolution, node: MarkedNode) -> dict[str, Any]:
+def _correction_row(solution: MarkedSolution, node: MarkedNode, wording: Wording) -> dict[str, Any]:
     """Return a marker's correction of a node beside what the rule says."""
     word = node.correction
     assert word is not None
-    said = "credited" if word.credited else "not credited"
-    beside = "" if node.is_changed or node.rule == NOT_READ else ", as the rule"
+    is_same = not node.is_changed and node.rule != NOT_READ
+    says = wording.say("credited" if word.credited else "not credited") + (wording.say(AS_THE_RULE) if is_same else "")
     return {
-        "student": solution.student, "problem_id": solution.problem.id, "node": node.index, "rule": node.rule,
-        "says": f"{said}{beside}", "is_changed": node.is_changed, "by": word.by, "why": word.why,
+        "student": solution.student, "problem_id": solution.problem.id, "node": node.index,
+        "rule": wording.say(node.rule), "says": says, "is_changed": node.is_changed, "by": word.by, "why": word.why,
     }  # fmt: skip

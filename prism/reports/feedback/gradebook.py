@@ -1,15 +1,18 @@
 """The marks of a class as CSV: a gradebook with a row for each student, and a list of each node of each solution.
 
-Points are decimals with a point, and every sum is that of its parts.
+Every sum is that of its parts. Numbers have the comma of the language, and cells the separator that spreadsheets of
+that language take; names of columns are the same in all languages, for programs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from prism.reports.feedback.attention import Concern, concerns_of
 from prism.reports.feedback.class_page import Column, cell_points, columns_of
-from prism.reports.feedback.marking import NOT_READ, ClassMarks, points_text
+from prism.reports.feedback.marking import NOT_READ, ClassMarks
+from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.spreadsheets import csv_text
 
 STEP_COLUMNS = (
@@ -19,7 +22,7 @@ STEP_COLUMNS = (
 """Columns of the list of nodes: `weight` is the node's share of the problem's points, `share` what of it is earned."""
 
 
-def gradebook_csv(marks: ClassMarks) -> str:
+def gradebook_csv(marks: ClassMarks, wording: Wording = ENGLISH) -> str:
     """Return the gradebook: student, points with and without a marker's corrections, full points, points by part.
 
     Of each problem there are the columns `ID.points`, `ID.by_rule`, and `ID.a` for each of several parts; they are
@@ -30,32 +33,37 @@ def gradebook_csv(marks: ClassMarks) -> str:
     head = ["student", "points", "points_by_rule", "full_points", "corrections", "needs_a_person",
             "settled_by_a_person", "unread_formulas"]  # fmt: skip
     rows = [[*head, *(name for column in columns for name in _column_names(column))]]
-    for student in sorted({*marks.students, *(each.student for each in marks.unread)}):
+    for student in everybody(marks):
         solutions = marks.of(student)
         concerns = concerns_of(marks, student)
         cells: list[str] = []
         for column in columns:
             solution = marks.solutions.get((student, column.problem_id))
             points = cell_points(solution, column.letter)
-            cells.append("" if points is None else points_text(points))
+            cells.append("" if points is None else wording.points(points))
             if column.letter is None:
-                cells.append(_sum_text([solution.by_rule] if solution and solution.is_read else []))
+                cells.append(_sum_text([solution.by_rule] if solution and solution.is_read else [], wording))
         rows.append([
-            student, _sum_text([each.earned for each in solutions]),
-            _sum_text([each.by_rule for each in solutions if each.is_read]),
-            points_text(sum(marks.fulls.values())),
+            student, _sum_text([each.earned for each in solutions], wording),
+            _sum_text([each.by_rule for each in solutions if each.is_read], wording),
+            wording.points(sum(marks.fulls.values())),
             str(sum(len(each.corrections) for each in solutions)),
             _in_one_cell([each for each in concerns if not each.decided_by]),
             _in_one_cell([each for each in concerns if each.decided_by]),
             str(sum(each.grade.unread for each in solutions)),
             *cells,
         ])  # fmt: skip
-    return csv_text(rows)
+    return csv_text(rows, separator=wording.separator)
 
 
-def _sum_text(points: Sequence[int]) -> str:
+def everybody(marks: ClassMarks) -> list[str]:
+    """Return the names of all who have handed in anything, sorted."""
+    return sorted({*marks.students, *(each.student for each in marks.unread)})
+
+
+def _sum_text(points: Sequence[int], wording: Wording) -> str:
     """Return the sum of points in hundredths as text; empty of none."""
-    return points_text(sum(points)) if points else ""
+    return wording.points(sum(points)) if points else ""
 
 
 def _in_one_cell(concerns: Sequence[Concern]) -> str:
@@ -70,7 +78,7 @@ def _column_names(column: Column) -> Sequence[str]:
     return (f"{column.problem_id}.{column.letter or 'other'}",)
 
 
-def steps_csv(marks: ClassMarks) -> str:
+def steps_csv(marks: ClassMarks, wording: Wording = ENGLISH) -> str:
     """Return a row for each node of each solution: what the rule says, and beside it what a marker says."""
     rows: list[Sequence[str]] = [STEP_COLUMNS]
     for student in marks.students:
@@ -80,9 +88,14 @@ def steps_csv(marks: ClassMarks) -> str:
                 marker = "" if word is None else "credited" if word.credited else "not credited"
                 rows.append((
                     student, solution.problem.id, solution.problem.alternative, node.part, str(node.index),
-                    "yes" if node.is_final else "no", f"{float(node.weight):.6g}", node.rule,
-                    "" if node.rule == NOT_READ else f"{float(node.share_by_rule):.6g}", marker,
-                    f"{float(node.share):.6g}",
+                    "yes" if node.is_final else "no", _number(node.weight, wording), node.rule,
+                    "" if node.rule == NOT_READ else _number(node.share_by_rule, wording), marker,
+                    _number(node.share, wording),
                     "" if word is None else word.by, "" if word is None else word.why,
                 ))  # fmt: skip
-    return csv_text(rows)
+    return csv_text(rows, separator=wording.separator)
+
+
+def _number(value: Fraction, wording: Wording) -> str:
+    """Write a share with six digits."""
+    return f"{float(value):.6g}".replace(".", wording.comma)

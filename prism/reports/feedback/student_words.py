@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
 from prism.algebra.expr import Expr
@@ -22,6 +22,7 @@ from prism.grading.result import Grade, GradedFormula
 from prism.grading.selection import WithheldReason
 from prism.latex import one_line, write
 from prism.physics.context import Context, parse
+from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.html.markup import Mark
 
 MARKS = {
@@ -81,8 +82,19 @@ _NUMBER = "The formula of this step stands, the number behind it does not."
 _OPEN = "This step could not be placed. It may be right: ask, if you think that it is."
 _UNREAD = "This could not be read: a person has to look at it."
 _BARE = "A bare value says nothing: write what it is the value of."
+_ANSWER = "Look again at this answer."
+_RIGHT = "This is right, and no points hang on it."
+_FROM_EARLIER = "This goes on from an earlier step, which needs another look: it is an error carried forward."
+_FROM_STEP = "This goes on from step {number}, which needs another look: it is an error carried forward."
+_PAID = "It earns its points."
+_UNPAID = "Mend that step first."
 _HEDGED = (WithheldReason.CONTRADICTED, WithheldReason.ONE_OF_MANY, WithheldReason.GUESSED)
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+SENTENCES = (
+    *HINTS.values(), *SLIPS.values(), *WITHHELD.values(), *(mark.meaning for mark in MARKS.values()), *_ORDINALS,
+    _IN_PART, _NUMBER, _OPEN, _UNREAD, _BARE, _ANSWER, _RIGHT, _FROM_EARLIER, _FROM_STEP, _PAID, _UNPAID,
+)  # fmt: skip
+"""All that is said here, but for places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +130,19 @@ def shown_formulas(grade: Grade) -> list[tuple[int, GradedFormula]]:
 
 
 def student_steps(
-    grade: Grade, diagnosis: Diagnosis | None, context: Context, carried: Sequence[_Carried] = ()
+    grade: Grade,
+    diagnosis: Diagnosis | None,
+    context: Context,
+    carried: Sequence[_Carried] = (),
+    *,
+    wording: Wording = ENGLISH,
 ) -> tuple[StudentStep, ...]:
     """Return the steps of a solution in the order of the text; of formulas that are alike the first one alone.
 
     Args:
         context: of the problem, by which its formulas are read.
         carried: nodes that are carried forward.
+        wording: the language of what is said.
     """
     findings = {each.position: each for each in diagnosis.findings} if diagnosis else {}
     hedged = {index for item in grade.formulas for index, reason in item.withheld if reason in _HEDGED}
@@ -134,13 +152,17 @@ def student_steps(
     steps: list[StudentStep] = []
     for place, (position, item) in enumerate(shown_formulas(grade)):
         finding = findings.get(position)
-        state, says, part = _state_in_words(item, finding, hedged, context)
+        state, sentences, difference = _state_of(item, finding, hedged)
+        says, part = [wording.say(each) for each in sentences], ""
+        if difference is not None:
+            hint, part = hint_of(difference, item.latex, context, wording)
+            says.append(hint)
         number = numbers.setdefault((one_line(item.latex), state), len(steps) + 1)
         by_position[position] = number
         if number > len(steps):
             if finding is not None and finding.source is not None and state == "goes on":
-                says += _goes_on(by_position.get(finding.source), is_paid=position in paid)
-            steps.append(StudentStep(number, place, item, state, says, part))
+                says.append(_goes_on(by_position.get(finding.source), wording, is_paid=position in paid))
+            steps.append(StudentStep(number, place, item, state, " ".join(says), part))
     return tuple(steps)
 
 
@@ -151,45 +173,42 @@ def step_numbers(grade: Grade, steps: Sequence[StudentStep]) -> list[int]:
     return [own.get(place, first[one_line(item.latex)]) for place, (_, item) in enumerate(shown_formulas(grade))]
 
 
-def _state_in_words(
-    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int], context: Context
-) -> tuple[str, str, str]:
-    """Return the state of a formula, what is said of it, and the part of it that this is about."""
+def _state_of(
+    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int]
+) -> tuple[str, tuple[str, ...], Difference | None]:
+    """Return the state of a formula, the sentences that are said of it, and the difference that a hint is about."""
     if item.nodes:
-        return _matched_in_words(item, finding, hedged, context)
+        return _state_of_match(item, finding, hedged)
     if item.withheld:
-        return "does not count", WITHHELD[WithheldReason(item.withheld[0][1])], ""
+        return "does not count", (WITHHELD[WithheldReason(item.withheld[0][1])],), None
     if item.status == "unread":
-        return "open", _UNREAD, ""
+        return "open", (_UNREAD,), None
     if item.reason == "no_relation":
-        return "open", _BARE, ""
+        return "open", (_BARE,), None
     if item.kind == "text":
-        return ("look again", "Look again at this answer.", "") if item.status == "different" else ("open", _OPEN, "")
+        return ("look again", (_ANSWER,), None) if item.status == "different" else ("open", (_OPEN,), None)
     if finding is None or finding.status == "undetermined":
-        return "open", _OPEN, ""
+        return "open", (_OPEN,), None
     if finding.status == "right":
-        return "right", "This is right, and no points hang on it.", ""
+        return "right", (_RIGHT,), None
     if _is_hedged(item, finding, hedged):
-        return "does not count", _EXCLUSIVE, ""
+        return "does not count", (_EXCLUSIVE,), None
     if finding.status == "follows" or finding.difference is None:
-        return "goes on", "", ""
-    says, part = hint_of(finding.difference, item.latex, context)
-    return "look again", says, part
+        return "goes on", (), None
+    return "look again", (), finding.difference
 
 
-def _matched_in_words(
-    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int], context: Context
-) -> tuple[str, str, str]:
+def _state_of_match(
+    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int]
+) -> tuple[str, tuple[str, ...], Difference | None]:
     """Return the same of a formula that matches a node; a finding is about the number behind it."""
-    in_part = f"{_IN_PART} {WITHHELD[WithheldReason(item.withheld[0][1])]}" if item.withheld else ""
-    if finding is None or in_part:
-        return "stands", in_part, ""
+    if item.withheld:
+        return "stands", (_IN_PART, WITHHELD[WithheldReason(item.withheld[0][1])]), None
+    if finding is None:
+        return "stands", (), None
     if _is_hedged(item, finding, hedged):
-        return "stands", f"{_IN_PART} {_EXCLUSIVE}", ""
-    if finding.difference is None:
-        return "goes on", f"{_NUMBER} ", ""
-    says, part = hint_of(finding.difference, item.latex, context)
-    return "look again", f"{_NUMBER} {says}", part
+        return "stands", (_IN_PART, _EXCLUSIVE), None
+    return "goes on" if finding.difference is None else "look again", (_NUMBER,), finding.difference
 
 
 def _is_hedged(item: GradedFormula, finding: FormulaDiagnosis, hedged: set[int]) -> bool:
@@ -198,39 +217,51 @@ def _is_hedged(item: GradedFormula, finding: FormulaDiagnosis, hedged: set[int])
     return nearest in hedged or item.nearest in hedged
 
 
-def _goes_on(source: int | None, *, is_paid: bool) -> str:
+def _goes_on(source: int | None, wording: Wording, *, is_paid: bool) -> str:
     """Return what is said of a step that follows from the wrong step `source`, the number of which may be unknown."""
-    which = "an earlier step" if source is None else f"step {source}"
-    paid = " It is carried forward and earns its points." if is_paid else ""
-    return f"This goes on from {which}, which needs another look; mend that one first.{paid}"
+    says = wording.say(_FROM_EARLIER) if source is None else wording.say(_FROM_STEP, number=source)
+    return f"{says} {wording.say(_PAID if is_paid else _UNPAID)}"
 
 
 # Hints. -----------------------------------------------------------------------------------------------------------
 
 
-def hint_of(difference: Difference, latex: str, context: Context) -> tuple[str, str]:
+def hint_of(difference: Difference, latex: str, context: Context, wording: Wording = ENGLISH) -> tuple[str, str]:
     """Return where to look again in a formula, and the part of it that this is about if its text holds that part.
 
     Args:
         difference: of the formula from what it was meant for; of it the kind and the student's own part are used.
         latex: of the formula, as the student has it.
+        wording: the language of the hint.
     """
     template = HINTS[difference.kind]
-    place = _place_in_words(difference.has, latex, context) if difference.has else _THIS_STEP
+    place = _place_of(difference.has, latex, context) if difference.has else _THIS_STEP
+    nth = wording.say(_ORDINALS[place.number])
+    place_words = zip(("place", "within", "of"), place.words, strict=True)
+    words = {name: wording.say(text, nth=nth) for name, text in place_words}
     is_about_part = "{" in template and difference.has and _holds(latex, difference.has)
-    return template.format(**asdict(place)), difference.has if is_about_part else ""
+    return wording.say(template, **words), difference.has if is_about_part else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in a formula in words, alone and behind two prepositions."""
+    """A place in a formula in words, alone and behind two prepositions, and the number of a term in it, from 0."""
 
-    place: str
-    within: str
-    of: str
+    words: tuple[str, str, str]
+    number: int = 0
 
 
-_THIS_STEP = _Place("this step", "in this step", "in this step")
+_THIS_STEP = _Place(("this step", "in this step", "in this step"))
+_SIDES = (
+    ("the left side", "on the left side", "on the left side"),
+    ("the right side", "on the right side", "on the right side"),
+)
+_TERMS = (
+    ("the {nth} term on the left side", "in the {nth} term on the left side", "of the {nth} term on the left side"),
+    ("the {nth} term on the right side", "in the {nth} term on the right side", "of the {nth} term on the right side"),
+)
+PLACES = (*_THIS_STEP.words, *(text for each in (*_SIDES, *_TERMS) for text in each))
+"""All that is said of a place."""
 
 
 def _holds(latex: str, part: str) -> bool:
@@ -239,32 +270,29 @@ def _holds(latex: str, part: str) -> bool:
     return own in text
 
 
-def _place_in_words(part: str, latex: str, context: Context) -> _Place:
-    """Return where a part stands in a formula: `the second term on the right side`; else `this step`."""
+def _place_of(part: str, latex: str, context: Context) -> _Place:
+    """Return where a part stands in a formula: the second term on the right side; else this step."""
     try:
         members = parse(latex, context=context).members
     except LatexSyntaxError:
         return _THIS_STEP
     wanted = _unsigned(part)
-    sides = ("the left side", "the right side") if len(members) == 2 else ("",) * len(members)
     for is_whole in (True, False):
         found: list[_Place] = []
-        for member, side in zip(members, sides, strict=True):
+        for side, member in enumerate(members):
             texts = [_unsigned(write(term)) for term in _terms(member)]
             hits = [k for k, text in enumerate(texts) if (text == wanted if is_whole else wanted in text)]
-            found += [_term_in_words(k, len(texts), side) for k in hits]
+            found += [_term_place(k, len(texts), side if len(members) == 2 else None) for k in hits]
         if len(found) == 1:
             return found[0]
     return _THIS_STEP
 
 
-def _term_in_words(place: int, n: int, side: str) -> _Place:
-    """Return a term of a side in words; the side itself if it is one term, the step if that is a link of a chain."""
-    if n == 1:
-        return _Place(side, f"on {side}", f"on {side}") if side else _THIS_STEP
-    which = _ORDINALS[place] if place < len(_ORDINALS) else f"{place + 1}th"
-    term = f"the {which} term on {side}"
-    return _Place(term, f"in {term}", f"of {term}") if side else _THIS_STEP
+def _term_place(number: int, n: int, side: int | None) -> _Place:
+    """Return the place of a term; the side itself if that is one term or many, the step if it is a link of a chain."""
+    if side is None:
+        return _THIS_STEP
+    return _Place(_SIDES[side]) if n == 1 or number >= len(_ORDINALS) else _Place(_TERMS[side], number)
 
 
 def _unsigned(text: str) -> str:

@@ -49,6 +49,12 @@ def _code_point_label(found: re.Match[str]) -> str:
 
 def prose(text: str) -> tuple[Markup, ...]:
     """Split text of a problem's author into paragraphs of HTML, with formulas as MathML where they can be converted."""
+    whole = with_drawn_formulas(text)
+    return tuple(Markup(each.strip()) for each in _PARAGRAPH.split(whole) if each.strip())  # noqa: S704 - split markup
+
+
+def with_drawn_formulas(text: str) -> Markup:
+    """Return text with its delimited formulas as MathML where they can be converted."""
     parts: list[str] = []
     at = 0
     for found in extract(text):
@@ -58,8 +64,7 @@ def prose(text: str) -> tuple[Markup, ...]:
             start, end = _with_delimiters(text, at, start, end)
             parts += [visible(text[at:start]), drawn]
             at = end
-    whole = Markup("").join([*parts, visible(text[at:])])  # escapes what is no markup
-    return tuple(Markup(each.strip()) for each in _PARAGRAPH.split(whole) if each.strip())  # noqa: S704 - split markup
+    return Markup("").join([*parts, visible(text[at:])])  # escapes what is no markup
 
 
 def _with_delimiters(text: str, at: int, start: int, end: int) -> tuple[int, int]:

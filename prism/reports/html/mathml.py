@@ -27,6 +27,10 @@ _CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many t
 _MACROS = re.compile(r"\\(?:(?:re)?new|provide|Declare|[gex]?def\b|let\b|unicode|char|verb|input|include)")
 _ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:aligned|gathered|eqnarray\*?|multline\*?)\}")
 _UNIT = re.compile(r"\\unit\s*\{")
+_ROMAN_LETTER = re.compile(r"\\mathrm\s*\{\s*([A-Za-zµΩ])\s*\}")  # of which the library makes an italic one
+_DECIMAL_COMMA = re.compile(r"(?<=\d)\s*\{,\}\s*(?=\d)")  # which the library parts into three elements
+_DECIMAL_POINT = re.compile(r"\d\.\d")
+_POINT_OF_NUMBER = re.compile(r"(?<=\d)\.(?=\d+</mn>)")
 _NUMBERED = re.compile(r"&#x([0-9A-Fa-f]{1,6});")  # how the library writes symbols into its tree
 _UNREAD = re.compile(r"[\\&#$]|[\ud800-\udfff]|[^\t\n -~\u00a0-\U0010ffff]")  # what no reader should meet in a formula
 _HIDDEN = re.compile("[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]")  # as in `page`: they mislead
@@ -67,13 +71,18 @@ def as_mathml(latex: str) -> Markup:
     if _MACROS.search(text) or _HIDDEN.search(text):
         return Markup("")
     text = _UNIT.sub(r"\\,\\mathrm{", _ENVIRONMENTS.sub(r"\\\1{split}", text))
+    text = _ROMAN_LETTER.sub(r"\\text{\1}", text)
+    has_commas = _DECIMAL_COMMA.search(text) is not None and _DECIMAL_POINT.search(text) is None
+    text = _DECIMAL_COMMA.sub(".", text) if has_commas else text
     from latex2mathml.converter import Converter
 
     try:
         tree = Converter().convert_to_element(text)
         if sum(1 for _ in tree.iter()) > _MAX_ELEMENTS:
             return Markup("")
-        return Markup(f"<math>{_siblings_text(_unwrapped_children(tree), 0)}</math>")  # noqa: S704 - all in it is in the lists
+        written = _siblings_text(_unwrapped_children(tree), 0)
+        written = _POINT_OF_NUMBER.sub(",", written) if has_commas else written
+        return Markup(f"<math>{written}</math>")  # noqa: S704 - all in it is in the lists
     except Exception:  # noqa: BLE001 - the library promises nothing, and there is the LaTeX
         return Markup("")
 

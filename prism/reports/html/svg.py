@@ -214,7 +214,13 @@ def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int
 
 
 def dag_of_all(
-    drawn: Layout, name: str, dag: ReferenceDag, shares: Mapping[int, tuple[float, float]], description: str
+    drawn: Layout,
+    name: str,
+    dag: ReferenceDag,
+    shares: Mapping[int, tuple[float, float]],
+    description: str,
+    *,
+    title: str = "Reference DAG, all solutions",
 ) -> Markup:
     """Draw a DAG with bars in each node: the share of solutions that match it (solid), or are credited for it (light).
 
@@ -235,7 +241,7 @@ def dag_of_all(
             f'<rect class="mr" x="-23" y="7" width="{_px(46 * matched)}" height="8"/>'
             f'{final}<text y="1">{index}</text></g>'
         )
-    return _svg(drawn.width, drawn.height, "dag", "Reference DAG, all solutions", description, "".join(parts))
+    return _svg(drawn.width, drawn.height, "dag", title, description, "".join(parts))
 
 
 def bar(value: float, low: float | None = None, high: float | None = None) -> Markup:

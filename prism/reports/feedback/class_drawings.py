@@ -26,13 +26,13 @@ class NodeDrawing:
     Attributes:
         name: of the problem, and of the alternative.
         edges, drawing: SVG, the first of which the second refers to.
-        n: students who are counted.
+        key: the signs in the drawing, with what they mean.
     """
 
     name: str
     edges: Markup
     drawing: Markup
-    n: int
+    key: tuple[tuple[Markup, str], ...]
 
 
 def points_histogram(marks: ClassMarks, wording: Wording) -> Markup:
@@ -76,4 +76,9 @@ def _node_drawing(number: int, solutions: list[MarkedSolution], wording: Wording
     drawing = svg.dag_of_all(layout, edges, problem.dag, shares, told, title=title)
     name = problem.title or problem.id
     name = f"{name}, {problem.alternative}" if problem.alternative else name
-    return NodeDrawing(name, svg.edges(layout, edges), drawing, n)
+    key = [(svg.bar_sign("mr"), wording.say("share of students who state the step"))] if any(stated.values()) else []
+    if any(earned[index] > stated[index] for index in problem.dag.indices):
+        key.append((svg.bar_sign("cr"), wording.say("share of students who have points for it besides")))
+    if problem.dag.finals:
+        key.append((svg.final_sign(), wording.say("final answer")))
+    return NodeDrawing(name, svg.edges(layout, edges), drawing, tuple(key))

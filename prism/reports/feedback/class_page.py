@@ -55,7 +55,7 @@ def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str = "", 
     corrected = [_correction_row(solution, node, wording) for solution, node in marks.corrected]
     weights = marks.scoring.weights
     return page(
-        "class", title=title or wording.say("Marks of the class"), columns=columns,
+        "class", script="tables.js", title=title or wording.say("Marks of the class"), columns=columns,
         full=wording.points(sum(marks.fulls.values())),
         rows=[_student_row(marks, columns, student, links[student], wording) for student in marks.students],
         titles={problem_id: problem.title for problem_id, problem in marks.problems.items()},

@@ -1,9 +1,8 @@
 """Filters of a page without scripts: radio buttons, and style rules that hide what is not of the chosen kind.
 
 A rule is `body:has(#m-2:checked) .rollout:not(.m-2) {display: none}`: a browser that does not know `:has` shows all, as
-does print. Figures and drawings stay those of all rollouts, and the page says so. Refused: sorting by a column, which
-needs a script, and the page's promise that it runs nothing is worth more (`prism report --format csv` gives the tables
-to a program that sorts).
+does print. Figures and drawings stay those of all rollouts, and the page says so. They need no script, unlike the
+sorting of tables (`tables.js`), so that they work where a mail program or a policy lets none run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""A report as one HTML page: no scripts, nothing loaded from anywhere, the same bytes for the same input.
+"""A report as one HTML page: one script of ours, nothing loaded from anywhere, the same bytes for the same input.
 
 The page comes in this order: what the run earned, where it fails, judges beside the rules, then each problem with its
-rollouts, folded. A browser without scripts unfolds what a link leads into. A policy in the head forbids everything but
-the style in the page, so that no slip in escaping could run or load anything.
+rollouts, folded. A browser without scripts unfolds what a link leads into, and shows all. The script sorts and filters
+tables. A policy in the head allows the style in the page and this script, by its hash, and nothing else, so that no
+slip in escaping could run or load anything.
 
 A page has a limit on its size. What stands above the rollouts is always there; the rollouts' tables come next and their
 texts last, both from the most interesting rollout on (`_interest_rank`), until the page is full. What is left away is
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -25,7 +25,7 @@ from prism.reports.html.figures import ImageRoom
 from prism.reports.html.filters import make_filters
 from prism.reports.html.judges_section import make_judges_section
 from prism.reports.html.problem_section import ProblemSection, anchor_of, make_problem_section
-from prism.reports.html.rendering import environment, macro
+from prism.reports.html.rendering import environment, macro, own_files
 from prism.reports.html.rollout_section import Statement, joined_pieces, reference_formulas
 from prism.reports.report_rows import UNFIT
 from prism.reports.report_tables import crossed_tables, error_tables, lengths_table, samples_table
@@ -92,7 +92,7 @@ def _template_values(found: Report, sections: Sequence[ProblemSection]) -> dict[
     n_formula = sum(one.n for one in found.formula_statuses)
     n_alone = sum(one.n for one in found.formula_statuses if one.reason == "no_relation")
     return {
-        "style": Markup(Path(__file__).with_name("page.css").read_text(encoding="utf-8")),  # noqa: S704 - our file
+        **own_files(("page.css",), "tables.js"),
         "report": found, "whole": found.overall, "models": models, "domains": domains, "sections": sections,
         "unfit": [(n, UNFIT[key]) for key, n in sorted(found.unfit.items())],
         "failed": [(n, name) for name, n in sorted(found.statuses.items()) if name != "ok"],

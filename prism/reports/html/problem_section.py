@@ -93,7 +93,7 @@ def _reference_section(
     nodes = _node_rows(counts, problem)
     return {
         "anchor": anchor, "name": name, "edges": Markup("") if layout is None else svg.edges(layout, f"e{anchor}"),
-        "drawing": _drawing(counts, problem, layout, f"e{anchor}"), "nodes": nodes,
+        "drawing": _drawing(counts, problem, layout, f"e{anchor}"), "nodes": nodes, "key": _key(counts, problem),
         "has_counts": any(node["tally"] is not None for node in nodes),
     }  # fmt: skip
 
@@ -110,6 +110,14 @@ def _drawing(counts: Sequence[NodeCount], problem: Problem | None, layout: svg.L
     shares = {node.index: (node.matched / node.n, node.credited / node.n) for node in counts if node.n}
     description = "; ".join(f"node {n.index}: {n.matched} match, {n.credited} credited of {n.n}" for n in counts)
     return svg.dag_of_all(layout, edges, problem.dag, shares, description)
+
+
+def _key(counts: Sequence[NodeCount], problem: Problem | None) -> list[tuple[Markup, str]]:
+    """Return the signs that the drawing of all solutions holds, with what they mean."""
+    found = [(svg.bar_sign("mr"), "share that match the node")] if any(each.matched for each in counts) else []
+    if any(each.credited > each.matched for each in counts):
+        found.append((svg.bar_sign("cr"), "share that have credit for it besides"))
+    return found + ([(svg.final_sign(), "final answer")] if problem is not None and problem.dag.finals else [])
 
 
 def _node_rows(found: Sequence[NodeCount], problem: Problem | None) -> list[dict[str, Any]]:

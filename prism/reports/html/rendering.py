@@ -50,12 +50,16 @@ def environment() -> Environment:
 
 def page(template: str, *, styles: Iterable[str] = ("page.css",), script: str = "", **values: object) -> str:
     """Render `templates/TEMPLATE.html.jinja` with style sheets, and a script that its policy allows by the hash."""
+    return environment().get_template(f"{template}.html.jinja").render(**own_files(styles, script), **values)
+
+
+def own_files(styles: Iterable[str], script: str = "") -> dict[str, Markup]:
+    """Return style and script of a page, and the hash of the script; both are empty without one."""
     folder = Path(__file__).parent
     code = (folder / script).read_text(encoding="utf-8") if script else ""
-    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() if script else ""
     style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
-    ours = {"script": Markup(code), "script_hash": Markup(digest), "style": Markup(style)}  # noqa: S704 - our files
-    return environment().get_template(f"{template}.html.jinja").render(**ours, **values)
+    return {"script": Markup(code), "script_hash": Markup(digest), "style": Markup(style)}  # noqa: S704 - our files
 
 
 @lru_cache(maxsize=32)

@@ -19,6 +19,7 @@ from prism.diagnosis.findings import FormulaDiagnosis
 from prism.equivalence.verdict import STAGES
 from prism.errors import count_of
 from prism.grading.result import FLAGS, Grade, GradedFormula, unstated_finals_sentence
+from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
@@ -31,7 +32,13 @@ _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repea
 _MAX_LATEX = 600  # characters of a formula in a table
 _CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
 _MAX_DETAIL = 400  # characters of what an incident of the grader says
-_STATES = {"m": "matched", "c": "credited", "x": "missing"}
+_STATES = {"m": "matched", "c": "credited", "w": "withheld", "x": "missing"}
+_MEANINGS = {
+    "m": "matched: a formula says it",
+    "c": "credited: a matched node rests on it",
+    "w": "withheld: a formula says it, and does not count",
+    "x": "missing",
+}
 _FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but matches no node"}
 
 
@@ -134,7 +141,9 @@ def _rollout_values(source: RolloutSource) -> dict[str, Any]:
         "model": row.model if row.model != grade.sample_id else "", "facts": _grade_sentences(row),
         "first_wrong": None if wrong is None else statement(grade.formulas[wrong].latex),
         "has_references": bool(references),
+        "has_states": any(_node_state(grade, index) != "x" for index in (*grade.credited, *grade.missing)),
         "nodes": _node_rows(row, shown, references, frozenset() if text is None else text.marked),
+        "key": _key(source),
         "formulas": _formula_rows(row, shown, row_of),
     }  # fmt: skip
 
@@ -163,21 +172,40 @@ def _grade_sentences(row: ReportRow) -> list[str]:
 
 
 def _node_state(grade: Grade, index: int) -> str:
-    """Return the state of a node in a grade: `m` matched, `c` credited through prerequisites only, `x` missing."""
-    return "m" if index in grade.matched else "c" if index in grade.credited else "x"
+    """Return the state of a node in a grade, a key of `_STATES`; withheld where nothing else credits it."""
+    if index in grade.credited:
+        return "m" if index in grade.matched else "c"
+    return "w" if any(index == node for item in grade.formulas for node, _ in item.withheld) else "x"
+
+
+def _states_of(source: RolloutSource) -> dict[str, list[int]]:
+    """Return the nodes of each state that occurs; nothing without a DAG."""
+    problem, grade = source.row.problem, source.row.grade
+    if source.layout is None or problem is None or grade.score is None:
+        return {}
+    found: dict[str, list[int]] = {}
+    for index in in_alternative(problem, grade.alternative).dag.indices:
+        found.setdefault(_node_state(grade, index), []).append(index)
+    return {key: found[key] for key in _STATES if key in found}
 
 
 def _drawing(source: RolloutSource) -> Markup:
-    """Draw the DAG with the state of each node; empty markup without a DAG, or if no node is credited."""
-    problem, grade = source.row.problem, source.row.grade
-    if source.layout is None or problem is None or not grade.credited:
+    """Draw the DAG with the state of each node; empty markup without a DAG, or where the grader failed."""
+    states, problem = _states_of(source), source.row.problem
+    if source.layout is None or problem is None or not states:
         return Markup("")
-    dag = in_alternative(problem, grade.alternative).dag
-    nodes: dict[str, list[str]] = {key: [] for key in _STATES}
-    for index in dag.indices:
-        nodes[_node_state(grade, index)].append(str(index))
-    description = "; ".join(f"{state}: {', '.join(nodes[key]) or 'none'}" for key, state in _STATES.items())
-    return svg.dag_of_one(source.layout, source.edges, dag, lambda index: _node_state(grade, index), description)
+    dag = in_alternative(problem, source.row.grade.alternative).dag
+    description = "; ".join(f"{_STATES[key]}: {', '.join(map(str, nodes))}" for key, nodes in states.items())
+    state_of = {index: key for key, nodes in states.items() for index in nodes}
+    return svg.dag_of_one(source.layout, source.edges, dag, state_of.__getitem__, description)
+
+
+def _key(source: RolloutSource) -> list[tuple[Markup, str]]:
+    """Return the signs that the drawing of a rollout holds, with what they mean."""
+    states, problem = _states_of(source), source.row.problem
+    found = [(svg.node_sign(key), _MEANINGS[key]) for key in states]
+    has_finals = problem is not None and in_alternative(problem, source.row.grade.alternative).dag.finals
+    return [*found, (svg.final_sign(), "final answer")] if states and has_finals else found
 
 
 def _node_rows(
@@ -201,10 +229,13 @@ def _node_rows(
                     "formula": statement(item.latex, is_text=item.kind == "text"), "steps": steps, "stage": stage,
                     "id": f"r{row.place}f{place}" if place in marked else "",
                 }  # fmt: skip
+    withheld = {index: (item, reason) for item in reversed(grade.formulas) for index, reason in item.withheld}
     states = {index: _node_state(grade, index) for index in sorted({*references, *grade.credited, *grade.missing})}
     return [
         {"number": index, "state": f"{svg.LETTERS[key]} {_STATES[key]}", "is_credited": key == "c",
-         "reference": references.get(index), "match": matches.get(index)}
+         "reference": references.get(index), "match": matches.get(index),
+         "withheld": statement(withheld[index][0].latex) if key == "w" else None,
+         "why_withheld": WITHHELD_REASONS.get(withheld[index][1], withheld[index][1]) if key == "w" else ""}
         for index, key in states.items()
     ]  # fmt: skip
 

@@ -160,15 +160,42 @@ SHAPES = Markup(  # noqa: S704 - nothing but numbers of ours is put in
     '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
     f'<g id="gm"><rect class="m" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="2"/></g>'
     f'<g id="gc"><rect class="c" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="15"/></g>'
+    '<g id="gw"><path class="h" d="M-23-15h46v30h-46z"/><path class="h" d="M-19-11h38v22h-38z"/></g>'
     '<g id="gx"><path class="x" d="M-23 0l9-15h28l9 15l-9 15h-28z"/></g>'
     '<g id="gf"><path class="f" d="M-14 11h28"/></g>'
     "</defs></svg>"
 )
-"""Shapes that drawings of DAGs refer to: a square node is matched, a round one credited, a pointed one missing; a final
-answer is underlined. Stands once in a page, before the drawings."""
+"""Shapes that drawings of DAGs refer to: a square node is matched, a round one credited, one with a double edge
+withheld, a pointed one missing; a final answer is underlined. Stands once in a page, before the drawings."""
 
-LETTERS = {"m": "M", "c": "C", "x": "–"}
-"""Sign beside the index of a node that is matched, credited, or missing."""
+LETTERS = {"m": "M", "c": "C", "w": "W", "x": "–"}
+"""Sign beside the index of a node that is matched, credited, withheld, or missing."""
+
+
+def node_sign(state: str) -> Markup:
+    """Draw a node of a state, a key of `LETTERS`, for the key of a drawing."""
+    return _sign(f'<use href="#g{state}"/><text y="5"{_lit(state)}>{LETTERS[state]}</text>')
+
+
+def bar_sign(kind: str) -> Markup:
+    """Draw a bar of `dag_of_all` for its key: `mr` for what is matched, `cr` for what has credit."""
+    return _sign(f'<rect class="{kind}" x="-23" y="-6" width="46" height="12"/>')
+
+
+def final_sign() -> Markup:
+    """Draw the line under the number of a final answer, for the key of a drawing."""
+    return _sign('<path class="f" d="M-14 4h28"/>')
+
+
+def _sign(body: str) -> Markup:
+    """Wrap what a key shows in a small drawing that screen readers pass over."""
+    start = '<svg class="sign" width="28" height="20" viewBox="-24 -16 48 32" aria-hidden="true">'
+    return Markup(f"{start}{body}</svg>")  # noqa: S704 - numbers and words of ours
+
+
+def _lit(state: str) -> str:
+    """Return the attribute of what stands on the fill of a matched node."""
+    return ' class="on"' if state == "m" else ""
 
 
 def edges(drawn: Layout, name: str) -> Markup:
@@ -193,7 +220,7 @@ def edges(drawn: Layout, name: str) -> Markup:
 
 
 def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int], str], description: str) -> Markup:
-    """Draw a DAG with the state of each node in one solution: matched, credited or missing.
+    """Draw a DAG with the state of each node in one solution: matched, credited, withheld or missing.
 
     Args:
         drawn, name: the layout, and the id of its edges.
@@ -205,9 +232,8 @@ def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int
     for index, (x, y) in drawn.places.items():
         key = state(index)
         final = '<use href="#gf"/>' if index in dag.finals else ""
-        lit = ' class="on"' if key == "m" else ""  # on the fill of a matched node
         parts.append(
-            f'<g{lit} transform="translate({_px(x)} {_px(y)})"><use href="#g{key}"/>{final}'
+            f'<g{_lit(key)} transform="translate({_px(x)} {_px(y)})"><use href="#g{key}"/>{final}'
             f'<text y="5">{index} {LETTERS[key]}</text></g>'
         )
     return _svg(drawn.width, drawn.height, "dag", "Reference DAG", description, "".join(parts))

@@ -92,6 +92,7 @@ SCRIPTS = (
     Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
     Script("calibration", "robustness/calibration.py"),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
+    Script("documents_fuzz", "robustness/documents.py"),  # tests run a slice
     Script("server_under_attack", "robustness/server_under_attack.py"),
     Script("kills", "robustness/kills.py"),
     Script("report", "robustness/report.py"),  # in Chromium, where there is one

@@ -241,6 +241,9 @@ def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
          ["z = 3", "u = 4"]),
         ("a.rst", ".. math::\n   :label: a\n\n   x = 1\n\n   y = 2\n\n.. code:: c\n\n   v = 2;\n\n:math:`z =\n3`",
          ["x = 1", "y = 2", "z = 3"]),
+        ("a.rst", (".. role:: m(math)\n\n`u` and :m:`x = 1`, `y = 2`:math: or ``z`` and `link`_\n\n"
+         ".. default-role:: math\n\n`v = 3`, `Fourier`_, ``v``\n\n.. default-role::\n\n`w`"),
+         ["x = 1", "y = 2", "v = 3"]),
         ("a.wiki", "''v''<ref>$x = 1$</ref> <nowiki>$y = 2$</nowiki>\n:<math>z < 3</math>\n{{math|''u'' {{=}} 4}}",
          ["y = 2", "z < 3", "u = 4"]),
         ("a.mml", "<math><mi>v</mi><mo>=</mo><mn>2</mn></math>", ["v = 2"]),

@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 import prism
+from benchmarks.robustness.documents import fuzz
 from prism.latex import extract
 from prism.latex.documents.archives import MAX_PART, MAX_PARTS
 from prism.latex.documents.kinds import kind_of
@@ -17,7 +18,7 @@ from prism.latex.documents.latex_projects import MAX_FILES
 from prism.latex.documents.markup import MAX_DEPTH
 from prism.latex.documents.reading import MAX_DOCUMENT, read_document, read_raw
 from tests.support.document_forms import WORD, packed, word_document
-from tests.support.document_mutations import mutated
+from tests.support.document_mutations import front_ends, mutated
 
 DOCTYPE = '<!DOCTYPE a [<!ENTITY x "v = 2 g t"><!ENTITY y SYSTEM "file:///etc/passwd">]>'
 
@@ -233,6 +234,19 @@ def read_all(numbers: range) -> int:
 
 def test_documents_changed_at_random_are_read_or_refused() -> None:
     assert read_all(range(600)) > 200
+
+
+@pytest.mark.parametrize("front_end", sorted(front_ends()))
+def test_no_front_end_raises_anything_else(front_end: str, tmp_path: Path) -> None:
+    found = fuzz(front_end, 60, tmp_path)
+    assert found["first_raised"] == ""
+    assert found["read"] > 15
+
+
+@pytest.mark.parametrize("wrong", ["null", '""', "[]", "0", "false"])
+@pytest.mark.parametrize("key", ["messages", "chat_messages", "choices", "candidates", "contents", "output"])
+def test_a_chat_that_holds_no_messages_is_refused(key: str, wrong: str) -> None:
+    assert "its list of messages holds" in why_refused("a.json", f'{{"{key}": [{wrong}]}}'.encode())
 
 
 @pytest.mark.slow

@@ -69,8 +69,8 @@ def _messages_in(value: Sequence[Any]) -> list[Mapping[str, Any]]:
     Errors:
         PrismError: it holds something else.
     """
-    if wrong := next((each for each in value if not isinstance(each, Mapping)), None):
-        raise PrismError(f"its list of messages holds {named_type(wrong)}; {_EXPECTED}")
+    if wrong := [each for each in value if not isinstance(each, Mapping)]:  # null and "" too
+        raise PrismError(f"its list of messages holds {named_type(wrong[0])}; {_EXPECTED}")
     return list(value)
 
 

@@ -7,10 +7,10 @@ marks of Markdown. Code of a program states nothing. What they include from else
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from html import escape
 from typing import NamedTuple
 
-from prism.errors import count_of
 from prism.inputs import decode
 from prism.latex.documents.asciimath import asciimath_latex
 from prism.latex.documents.document import Document, DocumentWriter
@@ -46,10 +46,7 @@ def read_wiki_page(raw: bytes) -> Document:
         n_picture += n
         at = found.end
     plain, n = _wiki_marks(text[at:])
-    page = document_of(read_html("".join((*pieces, plain))))
-    n_picture += n
-    pictures = (count_of(n_picture, "picture"),) if n_picture else ()
-    return Document(page.solution, (*page.not_read, *pictures), page.places)
+    return document_of(read_html("".join((*pieces, plain))), n_picture + n)
 
 
 class _WikiElement(NamedTuple):
@@ -172,7 +169,9 @@ def _org_line(line: str, writer: DocumentWriter) -> str:
 
 # reStructuredText. ----------------------------------------------------------------------------------------------
 
-_RST_ROLE = re.compile(r":math:`([^`]*)`")
+_RST_TEXT = re.compile(r"``[^\n]*?``|(?::([\w.+-]+):)?`(?!`)([^`]*)`(?::([\w.+-]+):|(_))?")
+_RST_MATH_ROLE = re.compile(r"^[ \t]*\.\.[ \t]+role::[ \t]*([\w.+-]+)[ \t]*\([ \t]*math[ \t]*\)", re.MULTILINE)
+_RST_DEFAULT_ROLE = re.compile(r"^[ \t]*\.\.[ \t]+default-role::[ \t]*([\w.+-]*)[ \t]*$", re.MULTILINE)
 _RST_DIRECTIVE = re.compile(r"(\s*)\.\.\s+([\w:-]+)::[ \t]*(.*)")
 _RST_OPTION = re.compile(r"\s*:[\w-]+:")
 _RST_UNDERLINE = re.compile(r"([=\-~^\"'#*+.:_`])\1{2,}\s*")
@@ -186,7 +185,7 @@ def read_rst_text(raw: bytes) -> Document:
         PrismError: no text in UTF-8.
     """
     writer = DocumentWriter()
-    lines = _RST_ROLE.sub(r"$\1$", decode(raw)).splitlines()
+    lines = _with_rst_formulas(decode(raw)).splitlines()
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -216,6 +215,21 @@ def read_rst_text(raw: bytes) -> Document:
             continue
         at += 1
     return writer.document()
+
+
+def _with_rst_formulas(text: str) -> str:
+    """Return a text with what has the role of a formula as one: `math`, a role made of it, or the default role."""
+    roles = {"math", *_RST_MATH_ROLE.findall(text)}
+    defaults = [(found.start(), found[1]) for found in _RST_DEFAULT_ROLE.finditer(text)]
+
+    def formula(found: re.Match[str]) -> str:
+        if found[2] is None or found[4]:  # a literal; a link
+            return found[0]
+        place = bisect_right(defaults, found.start(), key=lambda default: default[0])
+        role = found[1] or found[3] or (defaults[place - 1][1] if place else "")
+        return f"${found[2]}$" if role in roles else found[0]
+
+    return _RST_TEXT.sub(formula, text)
 
 
 def _end_of_indented(lines: list[str], at: int, indent: int) -> int:

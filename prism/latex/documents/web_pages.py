@@ -61,8 +61,12 @@ def read_web_page(raw: bytes) -> Document:
     return document_of(read_html(decode(raw)))
 
 
-def document_of(page: Element) -> Document:
-    """Return the text of the tree of a page; of the page of a chat what the assistant says."""
+def document_of(page: Element, n_picture: int = 0) -> Document:
+    """Return the text of the tree of a page; of the page of a chat what the assistant says.
+
+    Args:
+        n_picture: pictures besides those of the tree.
+    """
     writer = DocumentWriter()
     turns = _turns(page)
     for each in [turn for turn in turns if turn.attributes[_ROLE] == "assistant"] if turns else [page]:
@@ -71,6 +75,8 @@ def document_of(page: Element) -> Document:
     n_drawn, n_source = _count_formulas(page)
     if n_drawn and not n_source:
         writer.leave_out("formula", n_drawn, of_which="that a script has drawn, without its source")
+    if n_picture:
+        writer.leave_out("picture", n_picture)
     return writer.document()
 
 

@@ -409,10 +409,16 @@ def _decode_item(file: IO[str], window: str, n: int) -> tuple[Any, str]:
 
 
 def _csv_rows(path: Path) -> Iterator[_Item]:
-    """Yield each row of a CSV or TSV file as a dictionary by the names in the head; its place is its first line."""
+    """Yield each row of a CSV or TSV file as a dictionary by the names in the head; its place is its first line.
+
+    A head with semicolons and no comma is of a spreadsheet whose numbers have commas.
+    """
     csv.field_size_limit(MAX_RECORD)  # Python's own is 128 KiB, and responses are longer
     with _open_text(path, newline="") as file:
-        rows = csv.reader(file, delimiter="\t" if format_ending(path) == ".tsv" else ",")
+        start = file.readline(_WINDOW)
+        file.seek(0)
+        separator = ";" if ";" in start and "," not in start else ","
+        rows = csv.reader(file, delimiter="\t" if format_ending(path) == ".tsv" else separator)
         head = next(rows, [])
         first = rows.line_num + 1
         for row in rows:

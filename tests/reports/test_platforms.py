@@ -105,6 +105,16 @@ def test_a_german_page_has_no_decimal_point_and_its_text_typeset(tmp_path: Path)
     assert "2,5" in whole
 
 
+def test_corrections_of_a_german_spreadsheet_are_read(tmp_path: Path) -> None:
+    sheet = tmp_path / "corrections.csv"
+    sheet.write_text(
+        "\ufeffstudent;node;credited;by;why\r\nBo;2;yes;M. Roe;so gemeint, siehe Skizze\r\n", encoding="utf-8"
+    )
+    done = feedback(moodle_folder(tmp_path), tmp_path / "out", "--corrections", str(sheet))
+    assert done.exit_code == 0, done.stderr
+    assert "corrections: 1, of which 1 changes the rule's verdict" in done.stdout
+
+
 def test_numbers_with_a_comma_are_one_number() -> None:
     assert as_mathml(r"1{,}25 \mathrm{m}") == Markup("<math><mn>1,25</mn><mtext>m</mtext></math>")
     assert as_mathml("f(1,2)").count("<mo>,</mo>") == 1

@@ -74,7 +74,7 @@ def feedback(
         list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
     ] = NO_NAMES,
     language: Annotated[
-        str, typer.Option(metavar="en|de", help="Of pages and numbers: English or German, with decimal commas.")
+        str, typer.Option(metavar="en|de", help="Of pages and tables; German ones have its numbers.")
     ] = "en",
     gradebook: Annotated[
         list[str],

@@ -37,6 +37,9 @@ RULES = {
 }
 """Why an edge was drawn, in words."""
 
+MAYBE = "the same symbols but for what it is solved for"
+"""Why a person is asked about an edge that is not drawn."""
+
 MAX_PREMISES = 3  # of one step; four or more are rarely one step, and there are too many combinations
 MAX_TRIED = 40  # sets of premises that are tested for one formula: each costs a Newton iteration
 MAX_CHOICES = 4000  # sets of premises that are considered; a solution of 30 formulas has 4000 of three

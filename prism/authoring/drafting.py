@@ -40,7 +40,7 @@ from prism.authoring.candidates import (
     split_statement,
     statement_context,
 )
-from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.authoring.dependencies import MAYBE, RULES, Dependencies, infer_dependencies
 from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
 from prism.authoring.plain_answers import quantities_of, tagged_answer
@@ -681,7 +681,7 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
         }  # fmt: skip
         if each.is_final:
             node["is_final_answer"] = True
-        standard.append(node)
+        standard.append(node | _marks_of_review(derived, k))
     data: dict[str, Any] = {
         "id": problem_facts.name,
         "context": problem_facts.problem.rstrip(),
@@ -697,6 +697,17 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
             if each.letter and each.is_final:
                 node["subquestion"] = each.letter
     return data
+
+
+def _marks_of_review(derived: Dependencies, place: int) -> dict[str, Any]:
+    """Return the keys of a drafted node that say what a person has still to look at, and why its edges are there."""
+    notes = [
+        {"from": edge.origin + 1, "why": RULES[edge.rule], "reviewed": False}
+        for edge in derived.edges[place]
+        if not edge.is_implied
+    ]
+    notes += [{"from": origin + 1, "why": MAYBE, "question": True} for origin in derived.doubtful[place]]
+    return {"reviewed": False, **({"edges": notes} if notes else {})}
 
 
 def _without_mark(text: str) -> str:

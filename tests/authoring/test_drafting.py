@@ -83,7 +83,7 @@ def test_the_draft_says_at_each_node_why_it_is_one_and_where_its_edges_come_from
     text = draft(FALL, problem=FALL_TEXT).toml()
     assert "# Nobody has checked it" in text.replace("Drafted by rule from a worked solution. ", "")
     assert "# Node: in a box; the answer stands in a box" in text
-    assert "# Edge from 1, 2: it holds wherever they do" in text
+    assert "edges = [\n    { from = 1, why = 'it holds wherever they do', reviewed = false },\n" in text
 
 
 def test_parts_of_problem_and_solution_become_subquestions_with_their_answers() -> None:

@@ -9,13 +9,11 @@ from pathlib import Path
 from prism.desk.author import History
 from prism.desk.edits import has_nodes
 from prism.desk.files import file_in, names_in, read_version
+from prism.desk.marking import GradeStore
 from prism.errors import PrismError
 from prism.inputs import parse_toml
 from prism.problem.review import NOT_DRAFTED, Review, review_of
 from prism.problem.source import NODE_LISTS
-
-SOLUTIONS = "solutions"
-"""The folder of the students' solutions within the desk's: PROBLEM/STUDENT.md, or STUDENT.md to a single problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +34,13 @@ class Desk:
     Attributes:
         folder: that it works on.
         history: versions that edits have replaced.
+        grades: of solutions, kept while the desk runs.
         marker: name under which verdicts were last corrected or adjudicated.
     """
 
     folder: Path
     history: History = field(default_factory=History)
+    grades: GradeStore = field(default_factory=GradeStore)
     marker: str = ""
 
     def problem_path(self, name: str) -> Path:

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 
-from prism.desk import author_routes, mark_routes
+from prism.desk import author_routes, compare_routes, mark_routes
 from prism.desk.answers import html_page, message
 from prism.desk.door import TokenDoor
 from prism.desk.files import StaleFile
@@ -54,6 +54,7 @@ def create_desk(folder: Path, *, token: str) -> FastAPI:
     app.add_api_route("/language/{code}", _language, methods=["GET"])
     author_routes.add_routes(app)
     mark_routes.add_routes(app)
+    compare_routes.add_routes(app)
     app.add_middleware(RequestGuard, token=token, in_flight=InFlight(DEFAULT_LIMITS))
     app.add_middleware(TokenDoor, token=token)
     return app

@@ -68,6 +68,8 @@
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open]");
     if (opener) open(document.getElementById(opener.dataset.open));
+    const filler = event.target.closest("[data-fill]");
+    if (filler) { const into = document.getElementById("score"); into.value = filler.dataset.fill; into.focus(); }
     if (event.target.closest("[data-reload]")) { event.preventDefault(); window.location.reload(); }
   });
 

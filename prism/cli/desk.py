@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -27,14 +28,16 @@ def desk(
     """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
     try:
         from prism import desk as door
-        from prism.desk.running import free_port
     except ImportError as error:
         fail(str(error))
     token = read_token(token_file, token_env) or secrets.token_urlsafe(24)
     try:
         made = door.create_desk(folder, token=token)
-        at = free_port(port)
-        print(f"http://{door.HOST}:{at}/?token={token}", flush=True)
-        door.run(made, port=at, token=token, opens_browser=open_browser)
+        listening = door.listen(port)
+        address = door.address_of(listening, token)
+        print(address, flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        door.run(made, listening)
     except prism.PrismError as error:
         fail(str(error))

@@ -16,6 +16,6 @@ except ImportError as missing:
     raise ImportError(needs_extra("the desk needs", "desk")) from missing
 
 from prism.desk.app import create_desk
-from prism.desk.running import HOST, PORT, run
+from prism.desk.running import HOST, PORT, address_of, listen, run
 
-__all__ = ["HOST", "PORT", "create_desk", "run"]
+__all__ = ["HOST", "PORT", "address_of", "create_desk", "listen", "run"]

@@ -88,6 +88,7 @@ def test_htmx_is_the_version_that_was_looked_at() -> None:
     raw = (Path(str(create_desk.__globals__["__file__"])).parent / "static" / "htmx.min.js").read_bytes()
     assert hashlib.sha256(raw).hexdigest() == HTMX
     assert 'version:"2.0.4"' in static_text("htmx.min.js")
+    assert "swapOverride" in static_text("htmx.min.js")
     assert set(STATIC) == {"htmx.min.js", "desk.js", "desk.css"}
 
 

@@ -40,7 +40,7 @@ from prism.authoring.candidates import (
     split_statement,
     statement_context,
 )
-from prism.authoring.dependencies import MAYBE, RULES, Dependencies, infer_dependencies
+from prism.authoring.dependencies import QUESTIONS, RULES, Dependencies, infer_dependencies
 from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
 from prism.authoring.plain_answers import quantities_of, tagged_answer
@@ -702,11 +702,13 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
 def _marks_of_review(derived: Dependencies, place: int) -> dict[str, Any]:
     """Return the keys of a drafted node that say what a person has still to look at, and why its edges are there."""
     notes = [
-        {"from": edge.origin + 1, "why": RULES[edge.rule], "reviewed": False}
+        {"from": edge.origin + 1, "why": edge.why, "reviewed": False}
         for edge in derived.edges[place]
         if not edge.is_implied
     ]
-    notes += [{"from": origin + 1, "why": MAYBE, "question": True} for origin in derived.doubtful[place]]
+    notes += [
+        {"from": each.origin + 1, "why": QUESTIONS[each.rule], "question": True} for each in derived.doubtful[place]
+    ]
     return {"reviewed": False, **({"edges": notes} if notes else {})}
 
 
@@ -720,7 +722,7 @@ def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[Dr
     found = []
     for each, edges, doubtful in zip(steps, derived.edges, derived.doubtful, strict=True):
         own_edges = tuple(DraftEdge(edge.origin + 1, RULES[edge.rule], edge.is_implied) for edge in edges)
-        maybe = tuple(place + 1 for place in doubtful)
+        maybe = tuple(each.origin + 1 for each in doubtful)
         found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, own_edges, maybe))
     return tuple(found)
 

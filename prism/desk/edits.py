@@ -22,6 +22,7 @@ from prism.problem.source import ALTERNATIVES, NODE_LISTS
 
 BY_HAND = "drawn by hand"
 THROUGH = "by way of a node that was dropped"
+FROM_SPLIT = "one formula before it was split"
 _CERTIFICATE = ("certified_by", "certified_on", "certified_digest")
 
 
@@ -148,7 +149,7 @@ def split_node(sheet: Sheet, index: int, formulas: Sequence[str]) -> None:
         del node[key]
     for step, piece in enumerate(pieces[1:], start=1):
         before = index + step - 1
-        note = {"from": before, "why": "one formula before it was split", "reviewed": False}
+        note = {"from": before, "why": FROM_SPLIT, "reviewed": False}
         own = {"formula": piece, "dependency": [before], "reviewed": False, "edges": [note]}
         _insert(sheet, before, own | (last if step == len(pieces) - 1 else {}), None)
     end = index + len(pieces) - 1

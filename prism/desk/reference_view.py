@@ -31,6 +31,13 @@ class EdgeView:
     why: str
     state: EdgeState
 
+    def why_in(self, words: Mapping[str, str]) -> str:
+        """Return the reason in other words: of a draft `REASON; eliminated: t`, each part of which has its own."""
+        reason, _, rest = self.why.partition("; ")
+        kind, _, names = rest.partition(": ")
+        said = words.get(reason, reason)
+        return f"{said}; {words.get(kind, kind)}: {names}" if names else words.get(self.why, self.why)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeView:

@@ -40,7 +40,7 @@ def test_the_file_holds_them_with_their_comments() -> None:
     made = draft_alternatives([ENERGY, KINEMATICS], problem=PROBLEM, name="slide")
     text = made.toml()
     assert tomllib.loads(text) == json.loads(json.dumps(made.data))
-    assert "    { from = 3, why = 'it holds wherever they do', reviewed = false },\n]\n" in text
+    assert r"{ from = 3, why = 'it holds wherever they do; eliminated: \theta, a, s', reviewed = false }" in text
     assert "[[alternatives]]\nname = 'way 2'" in text
     assert [len(each["nodes"]) for each in made.to_dict()["alternatives"]] == [4]
 

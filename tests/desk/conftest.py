@@ -92,11 +92,16 @@ class Watched:
 
 def watched_page(browser: Browser, desk: RunningDesk, seen: Watched, **context: Any) -> Page:
     """Open the first page of a desk in a window of its own; dialogs and errors are complaints."""
+
+    def dismiss(dialog: Any) -> None:
+        seen.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     page = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context}).new_page()
     page.on("request", lambda request: seen.requests.append(request.url))
     page.on("console", lambda said: seen.complaints.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-    page.on("dialog", lambda dialog: (seen.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("dialog", dismiss)
     page.set_default_timeout(20_000)
     page.goto(desk.address)
     return page

@@ -101,6 +101,15 @@ def test_all_languages_have_the_same_words() -> None:
     assert all(each == first for each in others)
 
 
+def test_all_reasons_of_drafts_are_said_in_german() -> None:
+    from prism.authoring.dependencies import ELIMINATED, QUESTIONS, RULES, SHARED
+    from prism.desk import edits
+
+    said = words_of("de")["why"]
+    own = {edits.BY_HAND, edits.THROUGH, edits.FROM_SPLIT, ELIMINATED, SHARED}
+    assert set(said) == {*RULES.values(), *QUESTIONS.values(), *own}
+
+
 def test_the_language_is_that_of_the_browser_or_of_a_choice(client: TestClient) -> None:
     assert "Aufgaben" in client.get("/", headers={"accept-language": "de-AT,en;q=0.5"}).text
     client.get("/language/de?back=/new")
@@ -239,3 +248,16 @@ def test_a_desk_needs_a_folder_and_a_token(tmp_path: Path) -> None:
         create_desk(tmp_path / "absent", token=TOKEN)
     with pytest.raises(PrismError, match="at least 16"):
         create_desk(tmp_path, token="short")
+
+
+def test_the_pictures_of_the_page_are_those_that_the_script_makes() -> None:
+    from docs.generator.desk_pictures import FOLDER, PAGES
+
+    page = (FOLDER.parent / "how-to" / "use_the_desk.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"assets/(desk_\w+)\.png", page)) == set(PAGES)
+    assert {path.stem for path in FOLDER.glob("desk_*.png")} == set(PAGES)
+
+
+def test_the_page_of_the_desk_lists_true_keys() -> None:
+    keys = {key for pair in words_of("en")["author_keys"] for key in pair[0].split()}
+    assert {"a", "y", "n", "e", "g", "s", "m", "i", "d", "u", "c"} <= keys

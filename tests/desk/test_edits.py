@@ -67,6 +67,10 @@ def after(change: Callable[[Sheet], None], text: str = FALL) -> dict[str, Any]:
     return tomllib.loads(edits.edited(text, "", change))
 
 
+def accepted(text: str, index: int) -> str:
+    return edits.edited(text, "", lambda sheet: edits.accept_node(sheet, index, with_edges=True))
+
+
 def formulas(data: dict[str, Any]) -> list[str]:
     return [node["formula"] for node in data["grading_standard"]]
 
@@ -136,7 +140,7 @@ def test_an_edge_leads_forward_only() -> None:
 def test_accepting_all_leaves_questions_open() -> None:
     text = FALL
     for index in (1, 2, 3):
-        text = edits.edited(text, "", lambda sheet, index=index: edits.accept_node(sheet, index, with_edges=True))
+        text = accepted(text, index)
     assert [(each.kind, each.node, each.origin) for each in review_of(tomllib.loads(text)).open] == [("question", 2, 1)]
 
 
@@ -184,7 +188,7 @@ def test_a_certificate_needs_all_reviewed_and_ends_with_the_next_edit() -> None:
         edits.certify(FALL, "A. Author", "2026-11-30")
     text = FALL
     for index in (1, 3):
-        text = edits.edited(text, "", lambda sheet, index=index: edits.accept_node(sheet, index, with_edges=True))
+        text = accepted(text, index)
     text = edits.edited(text, "", lambda sheet: edits.cut_edge(sheet, 2, 1))
     text = edits.certify(text, " A. Author ", "2026-11-30")
     data = tomllib.loads(text)

@@ -32,7 +32,12 @@ STATEMENT = "A stone falls from the height $h$; $g$ is the gravity, $t$ the time
 SOLUTION = (
     r"The speed is $$v = g t,$$ the way $$h = \frac{1}{2} g t^2,$$ so at the ground $$\boxed{v = \sqrt{2 g h}}.$$"
 )
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "is_mobile": True,
+    "has_touch": True,
+    "device_scale_factor": 2,
+}
 
 
 def picture(page: Page, name: str) -> None:
@@ -307,10 +312,10 @@ def test_looks(browser: Browser, running: RunningDesk, seen: Watched, kind: str)
     for path in list((running.folder / "solutions").glob("*.*")):
         path.rename(running.folder / "solutions" / "free_fall" / path.name)
     running.start()
-    context: dict[str, Any] = {
+    kinds: dict[str, dict[str, Any]] = {
         "phone": PHONE, "dark": {"color_scheme": "dark"}, "print": {}, "german": {"locale": "de-DE"}
-    }[kind]  # fmt: skip
-    page = watched_page(browser, running, seen, **context)
+    }  # fmt: skip
+    page = watched_page(browser, running, seen, **kinds[kind])
     if kind == "print":
         page.emulate_media(media="print")
     addresses = {

@@ -29,6 +29,7 @@ from prism.algebra.expr import Formula, formula, symbol
 from prism.authoring.candidates import (
     answer_index,
     find_faulty_nodes,
+    has_values_put_in,
     is_same_node,
     is_stated_by,
     is_step,
@@ -439,7 +440,10 @@ def _merge_duplicates(
     n_compared = 0
     with share(_left(account, MERGING)) as merging:
         for each in found:
-            same = (_is_same_candidate(other, each, problem_facts.context, dear) for other in kept)
+            context = problem_facts.context
+            if has_values_put_in(each.formula):
+                context = _with_numbers(kept, context)
+            same = (_is_same_candidate(other, each, context, dear) for other in kept)
             at = next((k for k, is_same in enumerate(same) if is_same), None)
             if at is None:
                 kept.append(each)
@@ -450,9 +454,22 @@ def _merge_duplicates(
     return [*kept, *found[n_compared:]]
 
 
+def _with_numbers(stated: Sequence[_Candidate], context: Context) -> Context:
+    """Return the context with the numbers that candidates state, as values that a later formula may have put in."""
+    found = {}
+    for each in stated:
+        number = numeric_of(each.formula)
+        if number is not None and number.subject.op == "sym":
+            found[number.subject.name] = each.latex.partition("=")[2].strip()
+    return replace(context, givens={**found, **context.givens})
+
+
 def _merged(first: _Candidate, again: _Candidate, left_out: list[_Skipped]) -> _Candidate:
     """Return one candidate for two that are the same; the dropped one, if it is written otherwise, to `left_out`."""
+    is_put_in = has_values_put_in(first.formula), has_values_put_in(again.formula)
     better = again if not _is_solved(first.formula) and _is_solved(again.formula) else first
+    if is_put_in[0] != is_put_in[1]:
+        better = again if is_put_in[0] else first
     gone = first if better is again else again
     if gone.latex != better.latex:  # a repetition letter by letter is nothing to look at
         left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))

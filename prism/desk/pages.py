@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -50,7 +51,8 @@ def environment() -> Environment:
 
 def rendered(template: str, language: str, **values: object) -> str:
     """Render `templates/TEMPLATE.html.jinja` with the labels of a language as `w`."""
-    known = {"w": words_of(language), "language": language, "languages": LANGUAGES}
+    labels = SimpleNamespace(**words_of(language))  # a dictionary would give a template its methods, as `items`
+    known = {"w": labels, "language": language, "languages": LANGUAGES}
     return environment().get_template(f"{template}.html.jinja").render(**known, **values)
 
 

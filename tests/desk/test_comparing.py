@@ -60,6 +60,7 @@ def test_what_raters_differ_on_most_stands_first(client: TestClient) -> None:
     text = client.get("/compare", params=CHOICE).text
     assert samples_of(text)[0] == "right"
     assert "&lt;b&gt;none" in text
+    assert "Solutions <b>3</b>" in text
     assert "<b>none" not in text
     part = client.get("/compare", params=CHOICE, headers={"hx-target": "table"}).text
     assert part.startswith('<div id="table">')

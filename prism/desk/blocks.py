@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import tomlkit
@@ -23,6 +24,7 @@ from prism.errors import PrismError
 from prism.problem.source import ALTERNATIVES, NODE_LISTS
 from prism.problem.toml_writer import toml_value
 
+_CACHE_SIZE = 8_192  # tables: of one file there may be a thousand nodes
 _HEADER = re.compile(r"\s*(\[{1,2})\s*([^\[\],=]+?)\s*\]{1,2}\s*\Z")
 
 
@@ -97,8 +99,9 @@ def node_places(blocks: Sequence[Block], way: str = "") -> tuple[int, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=_CACHE_SIZE)
 def keys_of(block: Block) -> Mapping[str, Any]:
-    """Return the keys of a table as plain values.
+    """Return the keys of a table as plain values, which nobody changes; cached, for most stay from edit to edit.
 
     Errors:
         PrismError: its lines are no TOML.

@@ -80,6 +80,8 @@ def close_sheet(sheet: Sheet) -> str:
         keys = {"index": k, **{key: value for key, value in node.items() if key != "index"}}
         if home is None:
             made.append(new_block(name, keys))
+        elif keys == keys_of(home):
+            made.append(home)
         else:
             gone = dict.fromkeys(keys_of(home).keys() - keys.keys())
             made.append(with_keys(home, **keys, **gone))

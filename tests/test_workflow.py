@@ -50,7 +50,7 @@ def test_actions_are_pinned_by_digest() -> None:
 
 def test_the_versions_tried_are_the_lowest_and_newest_of_all_extras_of_users() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    for_tests = {"test", "docs", "dev", "bench", "bench-latex2sympy2", "ray", "reasoning-gym"}
+    for_tests = {"test", "docs", "dev", "bench", "bench-latex2sympy2", "ray", "reasoning-gym", "browser"}
     assert set(re.findall(r"--extra (\S+)", VERSIONS)) == extras.keys() - for_tests
     (folders,) = re.findall(r"tests=\((.+)\)", VERSIONS)
     assert all((ROOT / each).exists() for each in folders.split())

@@ -172,6 +172,16 @@ def is_worked_out(f: Formula) -> bool:
     return any(member.args and (_is_put_in(member) or not symbols(member)) for member in f.members[1:-1])
 
 
+def has_values_put_in(f: Formula) -> bool:
+    r"""Return True for an equation with a side that is a calculation with numbers alone, not carried out.
+
+    >>> from prism.latex import parse
+    >>> [has_values_put_in(parse(text)) for text in (r"F = 2.0 \cdot 9.81", "F = m g", "F = 19.6", "k x = 2 * 9.81")]
+    [True, False, False, True]
+    """
+    return f.kind == "equation" and any(member.args and _is_put_in(member) for member in f.members)
+
+
 def _is_put_in(member: Expr) -> bool:
     """Return True for a calculation with numbers alone, or with their units, that is not carried out."""
     has_unit = any(node.op == "unit" for node in walk(member))
@@ -247,6 +257,8 @@ def _is_identity(f: Formula, context: Context) -> bool:
 def is_same_node(a: Formula, b: Formula, context: Context, dear: Counter[Formula]) -> bool:
     """Return True if two formulas are equivalent without values inserted, so that one node does for both.
 
+    One that is another with the values of the problem put in is one with it.
+
     Two that cost more than `STATED` operations to be compared are taken for different.
 
     Args:
@@ -264,7 +276,8 @@ def is_same_node(a: Formula, b: Formula, context: Context, dear: Counter[Formula
         return False
     with share(STATED):
         verdict = match(a, b, context, _AS_NODE)
-        return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= LAST_VALUE_FREE_STAGE)
+        is_free = verdict.stage <= LAST_VALUE_FREE_STAGE or has_values_put_in(a) or has_values_put_in(b)
+        return verdict.status == "equivalent" and (numbers[0] is not None or is_free)
     dear.update((a, b))
     return False
 

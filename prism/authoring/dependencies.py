@@ -37,13 +37,24 @@ RULES = {
 }
 """Why an edge was drawn, in words."""
 
+ELIMINATED, SHARED = "eliminated", "shared"
+"""What the symbols are that stand behind the reason of an edge."""
+
+QUESTIONS = {
+    "solved": "the same symbols but for what it is solved for",
+    "step": "a step that is no formula may lead here from it",
+    "beside": "nothing else rests on that one, and they share a symbol",
+}
+"""Why a person is asked about an edge that is not drawn."""
+
 MAX_PREMISES = 3  # of one step; four or more are rarely one step, and there are too many combinations
 MAX_TRIED = 40  # sets of premises that are tested for one formula: each costs a Newton iteration
 MAX_CHOICES = 4000  # sets of premises that are considered; a solution of 30 formulas has 4000 of three
-# Formulas after a loose one in which its symbols are looked for. With 0 all go to the answer: over the two
-# collections of `benchmarks/accuracy/drafting.py` ancestors are then right in 0.98 and 0.92 instead of 0.94 and 0.87 of
-# the cases, and 0.89 and 0.60 of those that people drew are found instead of 0.94 and 0.71.
+# Formulas after a loose one in which its symbols are looked for. With 0 all go to the answer: ancestors are then right
+# a little oftener, and of those that people drew in `dags/` 0.60 are found instead of 0.68.
 AHEAD = 2
+_SHOWN = 4  # symbols that are named as the reason of an edge
+_KEPT = 0.7  # share of the unknowns of a formula that its derivative or integral has too
 _MIN_SHARED = 2  # symbols that a special case shares with the general one; one may be shared by chance
 
 
@@ -55,11 +66,30 @@ class Edge:
         origin: index of the earlier formula in the sequence.
         rule: key of `RULES`.
         is_implied: another edge of the formula leads there too, so that the file does not list it.
+        eliminated: symbols of the formulas that it follows from together, and not its own.
+        shared: its symbols that the earlier formula has too.
     """
 
     origin: int
     rule: str
     is_implied: bool = False
+    eliminated: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reason in words, with the symbols that show it."""
+        if self.eliminated:
+            return f"{RULES[self.rule]}; {ELIMINATED}: {', '.join(self.eliminated)}"
+        return f"{RULES[self.rule]}; {SHARED}: {', '.join(self.shared)}" if self.shared else RULES[self.rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An edge that is not drawn, and that a person has to decide on; `rule` is a key of `QUESTIONS`."""
+
+    origin: int
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +98,12 @@ class Dependencies:
 
     Attributes:
         edges: of each formula, in order.
-        doubtful: of each formula, indices of earlier ones that it may depend on; a person has to decide.
+        doubtful: of each formula, the earlier ones that it may depend on; a person has to decide.
         is_cut: it costs too much to test all that a formula may follow from, and other rules drew its edges.
     """
 
     edges: tuple[tuple[Edge, ...], ...]
-    doubtful: tuple[tuple[int, ...], ...]
+    doubtful: tuple[tuple[Question, ...], ...]
     is_cut: bool = False
 
 
@@ -99,13 +129,20 @@ def infer_dependencies(
     with share(operations) as account:
         found += (dict(_find_origins(steps, place, given, context)) for place in range(len(steps)))
     found += (dict(_find_origins(steps, place, given, None)) for place in range(len(found), len(steps)))
-    doubtful = [_possible_origins(steps, place, given) if not found[place] else () for place in range(len(steps))]
-    _connect_loose_steps(steps, found, finals, given)
+    doubtful = [{} if found[place] else _questions(steps, place, given) for place in range(len(steps))]
+    _connect_loose_steps(steps, found, doubtful, finals, given)
     edges = tuple(
-        tuple(Edge(origin, own_edges[origin], _is_implied(origin, own_edges, found)) for origin in sorted(own_edges))
-        for own_edges in found
+        tuple(
+            Edge(origin, own[origin], _is_implied(origin, own, found), *_symbols_behind(steps, place, origin, own))
+            for origin in sorted(own)
+        )
+        for place, own in enumerate(found)
     )
-    return Dependencies(edges, tuple(doubtful), account.is_exhausted)
+    asked = tuple(
+        tuple(Question(origin, own[origin]) for origin in sorted(own) if origin not in found[place])
+        for place, own in enumerate(doubtful)
+    )
+    return Dependencies(edges, asked, account.is_exhausted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +190,20 @@ def _solved_for(f: Formula) -> Expr | None:
 _Steps = Sequence[_Step]
 
 
+def _symbols_behind(
+    steps: _Steps, place: int, origin: int, own_edges: Mapping[int, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the symbols that show why an edge was drawn: those eliminated, of a set of premises, and those shared."""
+    step, rule = steps[place], own_edges[origin]
+    premises = [k for k, other in own_edges.items() if other == rule]
+    if rule in ("follows", "eliminated") and len(premises) > 1:
+        gone = frozenset().union(*(steps[k].names for k in premises)) - step.names
+        return tuple(sorted(gone))[:_SHOWN], ()
+    if rule == "value":
+        return (), (steps[origin].subject,)
+    return (), tuple(sorted(step.names & steps[origin].names))[:_SHOWN]
+
+
 def _find_origins(
     steps: _Steps, place: int, given: frozenset[str], context: Context | None
 ) -> Iterator[tuple[int, str]]:
@@ -177,7 +228,7 @@ def _find_origins(
             yield from ((k, "follows") for k in choice)
             return
     rules = (
-        ("calculus", lambda k: _is_rate_of(step, steps[k])),
+        ("calculus", lambda k: _is_rate_of(step, steps[k]) and _keeps_unknowns(step, steps[k], given)),
         ("instance", lambda k: _is_instance(steps, place, k, given)),
         ("rewritten", lambda k: step.names == steps[k].names),
         (
@@ -274,8 +325,13 @@ def _is_rate_of(step: _Step, earlier: _Step) -> bool:
     """Return True if a formula has a derivative of the earlier one's subject, or gives what the earlier one derives."""
     if any(name == earlier.subject for name in step.rates):
         return True
-    left, right = (symbols(member) for member in step.formula.members[:2])
-    return not step.rates and any(name in left - right for name in earlier.rates)
+    return not step.rates and bool(step.subject) and step.subject in earlier.rates
+
+
+def _keeps_unknowns(step: _Step, earlier: _Step, given: frozenset[str]) -> bool:
+    """Return True if most unknowns of a formula stand in another; all the same where it is solved for nothing."""
+    unknown = earlier.names - given
+    return not earlier.subject or len(unknown & step.names) >= _KEPT * len(unknown)
 
 
 def _is_instance(steps: _Steps, place: int, earlier: int, given: frozenset[str]) -> bool:
@@ -295,24 +351,31 @@ def _is_instance(steps: _Steps, place: int, earlier: int, given: frozenset[str])
     return bool(meant) and {meant.get(name, name) for name in names} - given <= general
 
 
-def _possible_origins(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ...]:
-    """Return the last earlier formula with all symbols of step `place` but the one that step is solved for."""
+def _questions(steps: _Steps, place: int, given: frozenset[str]) -> dict[int, str]:
+    """Return what a person has to say of a formula for which no edge is found: earlier formulas, with the question.
+
+    It is the last one with all of its symbols but the one that it is solved for; of a number whose quantity stands in
+    no formula, and of an answer in words, the formula before it.
+    """
     step = steps[place]
-    rest = step.names - {step.subject}
-    if not step.is_equation or not step.subject or len(rest) < _MIN_SHARED or not rest - given:
-        return ()
     before = [k for k in range(place) if steps[k].is_equation]
-    if any(step.subject in steps[k].names for k in before):
-        return ()
-    return tuple(_last_matching(before, lambda k: rest <= steps[k].names))
+    is_new = all(step.subject not in steps[k].names for k in before)
+    if step.is_number or not step.formula.members:
+        return {place - 1: "step"} if place and is_new else {}
+    rest = step.names - {step.subject}
+    if not (step.is_equation and step.subject and is_new) or len(rest) < _MIN_SHARED or not rest - given:
+        return {}
+    return dict.fromkeys(_last_matching(before, lambda k: rest <= steps[k].names), "solved")
 
 
 def _connect_loose_steps(
-    steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]
-) -> None:
+    steps: _Steps, found: Sequence[dict[int, str]], doubtful: Sequence[dict[int, str]], finals: Collection[int],
+    given: frozenset[str],
+) -> None:  # fmt: skip
     r"""Add edges to `found` for each formula that no answer depends on: from a formula soon after, or the next answer.
 
-    A number is inserted into numbers only: `v = g t` does not depend on `v = 9.9\,m/s`.
+    Where the formula soon after may be a law beside it, the edge is a question, in `doubtful`. A number is inserted
+    into numbers only: `v = g t` does not depend on `v = 9.9\,m/s`.
     """
     reached = set(finals)
     for place in range(len(steps) - 1, -1, -1):
@@ -329,12 +392,31 @@ def _connect_loose_steps(
             ),
             None,
         )
+        answer = next(k for k in later if k in finals)
+        if near not in (None, answer) and _is_law_beside(steps, place, near, found):
+            doubtful[near].setdefault(place, "beside")
+            near = None
         if near is None:
-            found[next(k for k in later if k in finals)][place] = "answer"
+            found[answer][place] = "answer"
         else:
             found[near][place] = "next"
         reached.add(place)
         reached.update(found[place])
+
+
+def _is_law_beside(steps: _Steps, place: int, near: int, found: Sequence[Mapping[int, str]]) -> bool:
+    """Return True if a formula may be stated beside a loose one before it, and not be derived from it.
+
+    So it may be where it merely uses what that one is solved for, to give a quantity of its own; and where it was
+    derived from others and its quantity is an old one.
+    """
+    one, other = steps[place], steps[near]
+    if one.is_number or other.is_number:
+        return False
+    is_new = bool(other.subject) and all(other.subject not in steps[k].names for k in range(near))
+    if one.subject and one.subject in other.names:
+        return is_new
+    return bool(found[near]) and not is_new
 
 
 def _is_implied(origin: int, own_edges: Mapping[int, str], found: Sequence[Mapping[int, str]]) -> bool:

@@ -29,6 +29,7 @@ from prism.algebra.expr import Formula, formula, symbol
 from prism.authoring.candidates import (
     answer_index,
     find_faulty_nodes,
+    has_values_put_in,
     is_same_node,
     is_stated_by,
     is_step,
@@ -40,7 +41,7 @@ from prism.authoring.candidates import (
     split_statement,
     statement_context,
 )
-from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.authoring.dependencies import QUESTIONS, RULES, Dependencies, infer_dependencies
 from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
 from prism.authoring.plain_answers import quantities_of, tagged_answer
@@ -439,7 +440,10 @@ def _merge_duplicates(
     n_compared = 0
     with share(_left(account, MERGING)) as merging:
         for each in found:
-            same = (_is_same_candidate(other, each, problem_facts.context, dear) for other in kept)
+            context = problem_facts.context
+            if has_values_put_in(each.formula):
+                context = _with_numbers(kept, context)
+            same = (_is_same_candidate(other, each, context, dear) for other in kept)
             at = next((k for k, is_same in enumerate(same) if is_same), None)
             if at is None:
                 kept.append(each)
@@ -450,9 +454,22 @@ def _merge_duplicates(
     return [*kept, *found[n_compared:]]
 
 
+def _with_numbers(stated: Sequence[_Candidate], context: Context) -> Context:
+    """Return the context with the numbers that candidates state, as values that a later formula may have put in."""
+    found = {}
+    for each in stated:
+        number = numeric_of(each.formula)
+        if number is not None and number.subject.op == "sym":
+            found[number.subject.name] = each.latex.partition("=")[2].strip()
+    return replace(context, givens={**found, **context.givens})
+
+
 def _merged(first: _Candidate, again: _Candidate, left_out: list[_Skipped]) -> _Candidate:
     """Return one candidate for two that are the same; the dropped one, if it is written otherwise, to `left_out`."""
+    is_put_in = has_values_put_in(first.formula), has_values_put_in(again.formula)
     better = again if not _is_solved(first.formula) and _is_solved(again.formula) else first
+    if is_put_in[0] != is_put_in[1]:
+        better = again if is_put_in[0] else first
     gone = first if better is again else again
     if gone.latex != better.latex:  # a repetition letter by letter is nothing to look at
         left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
@@ -681,7 +698,7 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
         }  # fmt: skip
         if each.is_final:
             node["is_final_answer"] = True
-        standard.append(node)
+        standard.append(node | _marks_of_review(derived, k))
     data: dict[str, Any] = {
         "id": problem_facts.name,
         "context": problem_facts.problem.rstrip(),
@@ -699,6 +716,19 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
     return data
 
 
+def _marks_of_review(derived: Dependencies, place: int) -> dict[str, Any]:
+    """Return the keys of a drafted node that say what a person has still to look at, and why its edges are there."""
+    notes = [
+        {"from": edge.origin + 1, "why": edge.why, "reviewed": False}
+        for edge in derived.edges[place]
+        if not edge.is_implied
+    ]
+    notes += [
+        {"from": each.origin + 1, "why": QUESTIONS[each.rule], "question": True} for each in derived.doubtful[place]
+    ]
+    return {"reviewed": False, **({"edges": notes} if notes else {})}
+
+
 def _without_mark(text: str) -> str:
     """Return the text of a part without the mark `(a)` that it begins with."""
     return re.sub(rf"^\s*\(?[{LETTERS}]\)\s*", "", text).strip()
@@ -709,7 +739,7 @@ def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[Dr
     found = []
     for each, edges, doubtful in zip(steps, derived.edges, derived.doubtful, strict=True):
         own_edges = tuple(DraftEdge(edge.origin + 1, RULES[edge.rule], edge.is_implied) for edge in edges)
-        maybe = tuple(place + 1 for place in doubtful)
+        maybe = tuple(each.origin + 1 for each in doubtful)
         found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, own_edges, maybe))
     return tuple(found)
 

@@ -105,11 +105,5 @@ class Draft:
 
 
 def _node_comments(node: DraftNode) -> tuple[str, ...]:
-    """Return the comment lines above a node in the file: why it is a node, and the reason for each edge."""
-    lines = ["Node: " + "; ".join(node.why)]
-    by_reason: dict[str, list[str]] = {}
-    for edge in node.edges:
-        by_reason.setdefault(edge.why, []).append(f"{edge.origin}{' (implied)' if edge.is_implied else ''}")
-    lines += [f"Edge from {', '.join(origins)}: {why}" for why, origins in by_reason.items()]
-    lines += [f"Maybe from {index}: the same symbols but for what it is solved for" for index in node.doubtful]
-    return tuple(lines)
+    """Return the comment line above a node in the file: why it is a node. The file itself says why its edges are."""
+    return ("Node: " + "; ".join(node.why),)

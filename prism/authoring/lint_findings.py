@@ -28,6 +28,8 @@ CODES = {
     "image": "an image that is not there or cannot be shown, or one without a caption",
     "alternatives": "a way that answers other questions than the first reference, or answers one otherwise",
     "vocabulary": "a domain or subtopic that the vocabulary does not list",
+    "unreviewed": "drafted nodes, edges and questions that no person has looked at",
+    "certificate": "a certificate of a reference that was changed since, or of one that is not all reviewed",
     "undefined": "a symbol that stands in one node only, and nowhere in the problem",
 }
 """What a finding is about; a test refuses any other code."""

@@ -34,6 +34,7 @@ from prism.authoring.lint_findings import Kind, LintFinding, warning
 from prism.authoring.lint_images import check_images
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
+from prism.authoring.lint_review import check_review
 from prism.authoring.lint_vocabulary import check_vocabulary
 from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
@@ -101,6 +102,7 @@ def _findings_of(
     found = [_loader_finding("warning", text) for text in loaded.warnings]
     found += check_vocabulary(loaded, vocabulary)
     found += check_images(loaded)
+    found += check_review(loaded)
     found += _findings_on_reference(loaded)
     for other in loaded.alternatives:
         own = [each for each in _findings_on_reference(other) if not _is_on_table(each)]

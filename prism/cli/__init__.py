@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prism.cli import (
     classes,
+    desk,
     formulas,
     judge,
     problems,
@@ -26,6 +27,7 @@ from prism.cli.application import app, main
 __all__ = [
     "app",
     "classes",
+    "desk",
     "formulas",
     "judge",
     "main",

@@ -57,6 +57,16 @@ class PartEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeNote:
+    """What a draft says of an edge, or of one that a person has to decide on; no grade looks at it."""
+
+    from_: Index
+    why: Text = ""
+    question: Flag = False
+    reviewed: Flag = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEntry:
     """A node; formula and index are None where they have a fault."""
 
@@ -68,6 +78,8 @@ class NodeEntry:
     points: Annotated[Fraction, exact_number(said="is no finite number >= 0")] = Fraction(1)
     accept: Annotated[tuple[Text, ...], About(said="is no list of formulas")] = ()
     subquestion: Text = ""
+    reviewed: Flag = True
+    edges: Annotated[tuple[EdgeNote, ...], About(said="is no list of tables")] = ()
 
 
 NodeEntries = tuple[NodeEntry, ...] | None
@@ -118,6 +130,9 @@ class ProblemFile(ReferenceTable):
     subquestions: tuple[PartEntry, ...] = ()
     students: tuple[Student, ...] = ()
     alternatives: tuple[AlternativeEntry, ...] = ()
+    certified_by: Text = ""
+    certified_on: Text = ""
+    certified_digest: Text = ""
     images: Any = None
     symbols: Any = None
     givens: Any = None

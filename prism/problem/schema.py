@@ -41,6 +41,7 @@ from prism.problem.fields import LoadReport, field_name, is_integer, quoted_valu
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.problem_file import NodeEntry, PartEntry, ProblemFile, ReferenceTable, read_problem_id
+from prism.problem.review import NOT_DRAFTED, Review, review_of
 from prism.problem.shapes import Style, read_shape, tell_repeated_names
 from prism.problem.source import (
     ALTERNATIVES,
@@ -197,6 +198,7 @@ class Problem:
         has_answers_alone: its nodes are recorded answers and nothing else, as `metadata.dag = "answer"` says, so that
             its score is one of final answers.
         template: what it was generated from; None of a problem that was not generated.
+        review: what of it a person has still to look at, and who has certified it.
     """
 
     id: str
@@ -220,6 +222,7 @@ class Problem:
     images: tuple[ProblemImage, ...] = ()
     has_answers_alone: bool = False
     template: TemplateOrigin | None = None
+    review: Review = NOT_DRAFTED
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
@@ -297,7 +300,8 @@ def load_problem(
             if data is read.data or data[NODE_LISTS[0]]:  # of an answer without a formula that is what is wrong
                 known = _with_macros_expanded(with_stated_macros(data))
                 keys = _with_decimal_points(known) if data is read.data else known  # a gold `0,12` may be a list
-                problem = _read_problem(keys, read.sha256, images, found, is_made=data is not read.data)
+                is_made = data is not read.data
+                problem = _read_problem(keys, read.sha256, images, found, source=read.data, is_made=is_made)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -368,12 +372,12 @@ def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
 
 
 def _read_problem(
-    data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport, *, is_made: bool
+    data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport, *, source: Table, is_made: bool
 ) -> Problem | None:
     """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report.
 
     Args:
-        is_made: the table was made of an answer.
+        source: the table as it was written, with its macros. is_made: the table was made of an answer.
     """
     file = _file_of_answer(data) if is_made else None
     file = file or read_shape(ProblemFile, data, report, _STYLE)
@@ -412,6 +416,7 @@ def _read_problem(
         images=images,
         has_answers_alone=metadata.get("dag") == ANSWER,
         template=_template_origin(metadata.get("template")),
+        review=NOT_DRAFTED if is_made else review_of(source),
     )
     alternatives = [
         _alternative(problem, other, nodes, dag, declared, text)

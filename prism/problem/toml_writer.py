@@ -117,7 +117,7 @@ def _comment_lines(texts: Sequence[str]) -> list[str]:
 
 def _key_value_line(key: str, value: object) -> str:
     """Return the TOML line `key = value`."""
-    return f"{_toml_key(key)} = {_toml_value(value, key)}"
+    return f"{_toml_key(key)} = {toml_value(value, key)}"
 
 
 def _toml_key(key: str) -> str:
@@ -127,7 +127,7 @@ def _toml_key(key: str) -> str:
     return f"'{key}'" if "'" not in key and _LINE.fullmatch(key) else _double_quoted(key)
 
 
-def _toml_value(value: object, key: str) -> str:
+def toml_value(value: object, key: str) -> str:
     """Return a value as TOML; a list too long for one line gets a line for each item."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -138,10 +138,10 @@ def _toml_value(value: object, key: str) -> str:
     if isinstance(value, str):
         return _toml_string(value)
     if isinstance(value, Mapping):
-        items = [f"{_toml_key(name)} = {_toml_value(item, key)}" for name, item in value.items() if item is not None]
+        items = [f"{_toml_key(name)} = {toml_value(item, key)}" for name, item in value.items() if item is not None]
         return f"{{ {', '.join(items)} }}" if items else "{}"
     if isinstance(value, list | tuple):
-        items = [_toml_value(item, key) for item in value if item is not None]
+        items = [toml_value(item, key) for item in value if item is not None]
         in_line = f"[{', '.join(items)}]"
         if len(in_line) <= WIDTH or all(isinstance(item, int) for item in value):
             return in_line

@@ -279,9 +279,7 @@ def build_report(
     raw = list(score_rows(results))
     rows = read_report_rows(results, raw)
     known = _load_row_problems(problems, raw) if problems else {}
-    texts = (
-        _read_solution_texts(rollouts, raw, fields or {}) if rollouts is not None else _SolutionTexts({}, frozenset())
-    )
+    texts = read_solution_texts(rollouts, raw, fields or {}) if rollouts is not None else SolutionTexts({}, frozenset())
     fitted = tuple(
         _attach_sources(row, one, known if problems else None, texts if rollouts is not None else None)
         for row, one in zip(rows, raw, strict=True)
@@ -331,14 +329,14 @@ def _load_row_problems(source: str, raw: Sequence[Mapping[str, Any]]) -> dict[st
 
 
 @dataclass(frozen=True, slots=True)
-class _SolutionTexts:
+class SolutionTexts:
     """Solution texts by sha256, and the pairs (problem id, sample id) of all solutions that were read."""
 
     by_sha256: Mapping[str, str]
     ids: frozenset[tuple[str, str]]
 
 
-def _read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, str]) -> _SolutionTexts:
+def read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, str]) -> SolutionTexts:
     """Read the solution texts that score rows were made from; texts with other sha256 count only by their ids.
 
     Args:
@@ -364,11 +362,11 @@ def _read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields:
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             if digest in wanted:
                 found[digest] = text
-    return _SolutionTexts(found, frozenset(seen))
+    return SolutionTexts(found, frozenset(seen))
 
 
 def _attach_sources(
-    row: ReportRow, raw: Mapping[str, Any], known: Mapping[str, Problem] | None, texts: _SolutionTexts | None
+    row: ReportRow, raw: Mapping[str, Any], known: Mapping[str, Problem] | None, texts: SolutionTexts | None
 ) -> ReportRow:
     """Return the row with its problem and text where their sha256 are right; `unfit` says why one is missing.
 

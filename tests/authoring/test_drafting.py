@@ -83,7 +83,7 @@ def test_the_draft_says_at_each_node_why_it_is_one_and_where_its_edges_come_from
     text = draft(FALL, problem=FALL_TEXT).toml()
     assert "# Nobody has checked it" in text.replace("Drafted by rule from a worked solution. ", "")
     assert "# Node: in a box; the answer stands in a box" in text
-    assert "# Edge from 1, 2: it holds wherever they do" in text
+    assert "\n    { from = 1, why = 'it holds wherever they do; eliminated: m, v', reviewed = false },\n" in text
 
 
 def test_parts_of_problem_and_solution_become_subquestions_with_their_answers() -> None:
@@ -217,6 +217,51 @@ def test_elimination_is_seen_where_nothing_is_solved_for_the_symbol() -> None:
 
 def test_an_instance_rests_on_the_general_formula() -> None:
     assert rules("v = g t", "v_f = g t_f")[1] == {0: "instance"}
+
+
+HANGS = (
+    "A mass $m = 2.0$ kg hangs on a spring with $k = 50$ N/m; $g = 9.81$ m/s$^2$. "
+    "Find the force $F$ and the extension $x$."
+)
+
+
+def test_a_formula_with_its_numbers_put_in_is_one_with_it() -> None:
+    r"""The values are those of the problem, or of a number that the solution has stated before."""
+    worked = (
+        r"$$F = m g$$ $$F = 2.0\cdot 9.81$$ $$F = 19.6\,\mathrm{N}$$ $$x = \frac{F}{k}$$ $$x = \frac{19.6}{50}$$ "
+        r"$$\boxed{x = 0.392\,\mathrm{m}}$$"
+    )
+    made = drafted(worked, HANGS)
+    assert [node.latex for node in made.nodes] == [
+        "F = m g",
+        r"F = 19.6 \unit{N}",
+        r"x = \frac{F}{k}",
+        r"x = 0.392 \unit{m}",
+    ]
+    assert [edge.origin for edge in made.nodes[3].edges] == [2, 3]
+    near = worked.replace(r"2.0\cdot 9.81", r"3.0\cdot 9.81")
+    assert r"F = 3.0 \cdot 9.81" in [node.latex for node in drafted(near, HANGS).nodes]
+
+
+def test_a_law_beside_a_loose_formula_is_asked_about_and_not_drawn() -> None:
+    """The second merely uses the first; the last is the answer, which the first is kept for."""
+    formulas = [parse(text) for text in ("a = b + c", "d = a^2 x e", "p = d s / w", "q = p s + f")]
+    made = infer_dependencies(formulas, {3}, Context())
+    assert [(each.origin, each.rule) for each in made.doubtful[1]] == [(0, "beside")]
+    assert [edge.origin for edge in made.edges[1]] == []
+    assert (0, "answer") in [(edge.origin, edge.rule) for edge in made.edges[3]]
+
+
+def test_a_number_that_no_formula_names_is_asked_about() -> None:
+    formulas = [parse(text) for text in ("E = m c^2", "E = 5.0", "T = 2.0", "s = 3.0")]
+    made = infer_dependencies(formulas, {3}, Context())
+    assert [(each.origin, each.rule) for each in made.doubtful[2]] == [(1, "step")]
+    assert made.doubtful[3] == ()  # drawn, since the answer is what is left
+
+
+def test_a_derivative_keeps_the_other_symbols() -> None:
+    found = rules("x = a t^2 + b t + c + d", "F = m \\frac{dx}{dt} + k")
+    assert "calculus" not in found[1].values()
 
 
 def test_a_formula_that_leads_nowhere_is_given_to_the_next_that_has_its_symbol_or_to_the_answer() -> None:

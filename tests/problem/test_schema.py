@@ -18,7 +18,7 @@ import prism.physics.context as context_room
 import prism.problem.images as images_room
 import prism.problem.schema as room
 from prism.errors import DataFileError
-from prism.problem.problem_file import MAX_FIGURES, AlternativeEntry, NodeEntry, PartEntry, ProblemFile
+from prism.problem.problem_file import MAX_FIGURES, AlternativeEntry, EdgeNote, NodeEntry, PartEntry, ProblemFile
 from prism.problem.schema import load_problem
 from prism.problem.source import MAX_ALTERNATIVES, NODE_LISTS
 from prism.problem.students import Expected, Student
@@ -50,10 +50,12 @@ OURS: dict[str, Any] = PUBLISHED | {
         "kind": "real", "domain": [-1, 1], "sign": "free"}},
     "givens": {"m": "2.00 kg", "k": 3}, "definitions": ["q = 2 p"], "final_answer_form": "numerical",
     "final_answer_instructions": "in J", "significant_figures": 2,
+    "certified_by": "A", "certified_on": "2026-11-30", "certified_digest": "d",
     "grading_standard": [
         {"index": 1, "formula": "$$E = 2 A$$", "dependency": [], "points": 0.5, "accept": ["A = E/2"],
          "subquestion": "a"},
-        {"index": 2, "formula": "$$E^2 = 4 A^2$$", "dependency": [1], "is_final_answer": True, "subquestion": "a"},
+        {"index": 2, "formula": "$$E^2 = 4 A^2$$", "dependency": [1], "is_final_answer": True, "subquestion": "a",
+         "reviewed": False, "edges": [{"from": 1, "why": "w", "question": False, "reviewed": False}]},
     ],
     "students": [{"name": "s", "solution": "$E = 2 A$", "why": "half", "expected": {
         "matched": [1], "credited": [1], "score": 0.333333, "final_correct": False, "debatable": [], "renamed": [],
@@ -88,6 +90,7 @@ def test_it_has_the_keys_of_the_loader() -> None:
     defs = SCHEMA["$defs"]
     assert set(SCHEMA["properties"]) == keys_of(ProblemFile) | {"$schema"}
     assert set(defs["node"]["properties"]) == keys_of(NodeEntry)
+    assert set(defs["edge"]["properties"]) == {name.rstrip("_") for name in keys_of(EdgeNote)}
     assert set(defs["alternative"]["properties"]) == keys_of(AlternativeEntry)
     assert SCHEMA["properties"]["alternatives"]["maxItems"] == MAX_ALTERNATIVES
     assert set(defs["subquestion"]["properties"]) == keys_of(PartEntry)

@@ -72,7 +72,7 @@ def concerns_of(marks: ClassMarks, student: str | None = None) -> tuple[Concern,
     return (
         *(
             Concern(each.student, each.problem.id, "", what, each.markers)
-            for each in solutions if each.is_read for what in _doubts(each.grade)
+            for each in solutions if each.is_read for what in doubts_of(each.grade)
         ),
         *(Concern(each.student, each.problem_id, each.file.place, each.what, _deciders(marks, each)) for each in files),
     )  # fmt: skip
@@ -84,7 +84,7 @@ def concerns_of_solution(marks: ClassMarks, solution: MarkedSolution) -> tuple[C
     return tuple(each for each in concerns_of(marks, solution.student) if each.problem_id in names)
 
 
-def _doubts(grade: Grade) -> Iterator[str]:
+def doubts_of(grade: Grade) -> Iterator[str]:
     """Yield in words why a grade needs a person."""
     if grade.score is None:
         yield FAILED

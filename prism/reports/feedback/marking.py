@@ -204,12 +204,41 @@ def mark_solution(
     corrections: Mapping[int, Correction] | None = None,
 ) -> MarkedSolution:
     """Grade, diagnose and mark one solution; arguments as of `mark_class`, `corrections` by node."""
+    graded = grade_submission(prepared, submission, scoring)
+    return marks_of(prepared, submission, graded, scoring, points=points, corrections=corrections)
+
+
+@dataclass(frozen=True, slots=True)
+class GradedSubmission:
+    """What is said of a solution before a marker says anything; members as of `MarkedSolution`."""
+
+    grade: Grade
+    diagnosis: Diagnosis | None
+    carried: tuple[CarriedNode, ...]
+
+
+def grade_submission(prepared: PreparedProblem, submission: Submission, scoring: Scoring) -> GradedSubmission:
+    """Grade and diagnose one solution."""
     rollout = Rollout(submission.problem_id, submission.solution, submission.student)
     grade = grade_rollout(prepared, rollout, options=Options())
     diagnosis = diagnose(prepared, grade) if grade.score is not None else None
     carried: tuple[CarriedNode, ...] = ()
     if scoring.needs_diagnosis and diagnosis is not None:
         grade, carried = follow_through_of(prepared, grade, diagnosis)
+    return GradedSubmission(grade, diagnosis, carried)
+
+
+def marks_of(
+    prepared: PreparedProblem,
+    submission: Submission,
+    graded: GradedSubmission,
+    scoring: Scoring,
+    *,
+    points: Fraction | None = None,
+    corrections: Mapping[int, Correction] | None = None,
+) -> MarkedSolution:
+    """Mark a solution that is graded; arguments as of `mark_solution`."""
+    grade, carried = graded.grade, graded.carried
     problem = in_alternative(prepared.problem, grade.alternative)
     full = _full_points(prepared.problem, points)
     nodes = _marked_nodes(prepared, grade, scoring, {each.node for each in carried}, corrections or {})
@@ -217,8 +246,8 @@ def mark_solution(
         nodes = [replace(node, rule=NOT_READ) for node in nodes]
     parts, totals = _part_marks(problem, nodes, full)
     return MarkedSolution(
-        submission.student, problem, solution_text(submission.solution).text, grade, diagnosis, carried, parts, *totals,
-        submission.is_read,
+        submission.student, problem, solution_text(submission.solution).text, grade, graded.diagnosis, carried, parts,
+        *totals, submission.is_read,
     )  # fmt: skip
 
 

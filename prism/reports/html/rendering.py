@@ -37,7 +37,7 @@ def environment() -> Environment:
     """Return the Jinja environment of the templates in `templates/`, with autoescape, filters and globals; cached."""
     found = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True, undefined=StrictUndefined,
-        finalize=_visible_value, trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+        finalize=visible_value, trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     found.filters.update(
         count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=short_reason, one_line=one_line,
@@ -80,7 +80,7 @@ def _cached_filter(name: str) -> Callable[..., Markup]:
     return render
 
 
-def _visible_value(value: object) -> object:
+def visible_value(value: object) -> object:
     """Return markup and integers as they are, and anything else as text with invisible characters written out.
 
     Jinja calls this for each interpolated value, and escapes the result afterwards.

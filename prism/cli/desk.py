@@ -1,0 +1,43 @@
+"""The command `desk`: a local page to write and certify references, to mark and to compare."""
+
+from __future__ import annotations
+
+import secrets
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import prism
+from prism.cli.application import app
+from prism.cli.helptext import Door
+from prism.cli.options import fail, read_token
+
+
+@app.command(rich_help_panel=Door.WRITE)
+def desk(
+    folder: Annotated[Path, typer.Argument(help="Folder of problem files; solutions and runs in it are found.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of this machine; 0 takes a free one.")] = 8779,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token of the address. [default: a new one each time]")
+    ] = None,
+    token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
+    try:
+        from prism import desk as door
+    except ImportError as error:
+        fail(str(error))
+    token = read_token(token_file, token_env) or secrets.token_urlsafe(24)
+    try:
+        made = door.create_desk(folder, token=token)
+        listening = door.listen(port)
+        address = door.address_of(listening, token)
+        print(address, flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        door.run(made, listening)
+    except prism.PrismError as error:
+        fail(str(error))

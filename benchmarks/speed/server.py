@@ -95,10 +95,10 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float] | None:
 
 
 async def ask(
-    port: int, path: str, body: bytes | None, *, chunks: AsyncIterator[bytes] | None = None
+    port: int, path: str, body: bytes | None, *, chunks: AsyncIterator[bytes] | None = None, address: str = "127.0.0.1"
 ) -> tuple[int, bytes]:
-    """Status and answer; 0 if the connection ended without one."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    """Status and answer; 0 if the connection ended without one. The address of loopback is that of the client."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     method = "GET" if body is None and chunks is None else "POST"
     length = "" if body is None else f"Content-Length: {len(body)}\r\n"
     coding = "" if chunks is None else "Transfer-Encoding: chunked\r\n"

@@ -32,7 +32,7 @@ from prism.cli.options import (
     problem_file,
     read_macro_file,
     read_solutions,
-    read_token,
+    read_tokens,
     require_folder,
 )
 from prism.cli.output import (
@@ -229,7 +229,9 @@ def serve(
             help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
         ),
     ] = NO_NAMES,
-    token_file: Annotated[Path | None, typer.Option(help="File with the token that requests have to show.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token that requests show, or one a line.")
+    ] = None,
     token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
     max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
     max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
@@ -243,8 +245,8 @@ def serve(
     except ImportError as error:
         fail(str(error))
     problem_file(problems)
-    token = read_token(token_file, token_env)
-    if token is None and not server.is_loopback(host):
+    tokens = read_tokens(token_file, token_env)
+    if not tokens and not server.is_loopback(host):
         raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
     body = parse_size(max_body)
     weights = parse_scoring(scoring)
@@ -253,7 +255,7 @@ def serve(
     )
     try:
         served = server.create_app(
-            problems, scoring=weights, token=token, limits=limits,
+            problems, scoring=weights, token=tokens, limits=limits,
             workers=n_processors() if workers is None else workers, thinking=thinking,
         )  # fmt: skip
         server.run(served, host=host, port=port)

@@ -70,7 +70,10 @@ _STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 _inherited: list[subprocess.Popen[bytes]] = []  # of a parent, and never closed: threads of it may hold their locks
 
 Job = Callable[..., Any]
-"""Called with a prepared problem and a rollout, and with the options of the task as keywords."""
+"""Called with a prepared problem and a rollout, and with the options of the task as keywords.
+
+A job that `prepares` is called with what returns the problem, or raises PrismError, and counts the cost of that itself.
+"""
 
 
 Source = Problem | PlainProblem | PreparedProblem | Mapping[str, Any] | str | Path
@@ -151,13 +154,14 @@ class _Stopwatch:
 
 
 def _run_job(
-    job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any]
-) -> tuple[Any, dict[Step, float]]:
+    job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any],
+    prepares: bool = False,
+) -> tuple[Any, dict[Step, float]]:  # fmt: skip
     """Return what a job makes of a rollout, or `Unprepared`, and how long each of its steps took."""
     stopwatch = _Stopwatch()
     with watched(stopwatch.begin):
         try:
-            problem = prepared()
+            problem = prepared if prepares else prepared()
         except PrismError as error:
             return Unprepared(error), stopwatch.stop()
         result = job(problem, rollout, **options)
@@ -220,8 +224,9 @@ class WorkerPool:
     """
 
     def __init__(
-        self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER, kept: int = PREPARED
-    ) -> None:
+        self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER, kept: int = PREPARED,
+        prepares: bool = False,
+    ) -> None:  # fmt: skip
         """Store the settings; `start` starts the processes.
 
         Args:
@@ -229,10 +234,11 @@ class WorkerPool:
             workers: processes; 0 for a thread of this one.
             kill_after: seconds that one rollout may take before its worker is killed [s].
             kept: prepared problems that each process keeps.
+            prepares: the job prepares its problems itself.
         """
-        self._job = job
+        self._job, self._prepares = job, prepares
         self._prepared = new_prepared_cache(training=training, kept=kept)
-        setup = _Setup(job, training, kill_after, kept)
+        setup = _Setup(job, training, kill_after, kept, prepares)
         self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
@@ -311,7 +317,7 @@ class WorkerPool:
 
     def _run_in_thread(self, problem: Source, rollout: Rollout, options: Mapping[str, Any]) -> Any:
         """Run the job in the thread that stands in for worker processes when there are 0."""
-        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options)[0]
+        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options, self._prepares)[0]
 
     def _is_wanted(self, task: Task) -> bool:
         """Return False, and forget the task, if nobody waits for its result any more."""
@@ -351,6 +357,7 @@ class _Setup:
     training: bool
     kill_after: float
     kept: int = PREPARED
+    prepares: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -738,7 +745,7 @@ def main() -> None:
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])
-                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options)))
+                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options, setup.prepares)))
                 memory.keep_level()
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)

@@ -92,7 +92,10 @@ SCRIPTS = (
     Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
     Script("calibration", "robustness/calibration.py"),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
-    Script("server_under_attack", "robustness/server_under_attack.py"),
+    Script(
+        "server_under_attack", "robustness/server_under_attack.py", ("--only", "attack", "clients", "--seconds", "20")
+    ),
+    Script("server_soak", "robustness/server_under_attack.py", ("--only", "soak")),
     Script("kills", "robustness/kills.py"),
     Script("report", "robustness/report.py"),  # in Chromium, where there is one
     Script("reward_calls", "speed/rewards.py"),

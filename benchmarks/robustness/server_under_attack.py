@@ -10,9 +10,9 @@ graded directly.
 and `FRESH` problems at once that no worker has met, each with a solution.
 
 *Soak*: honest clients for so many minutes, while workers are killed at moments drawn from a seeded generator, and
-clients post dear texts, send bodies byte by byte, hang up at any point, send what is no HTTP, and open more connections
-than the server has descriptors (256). A refused honest request is sent again; none may be lost, and each row is
-compared. The memory of the server and of its workers is read on the way.
+clients post dear texts and fresh problems, send bodies byte by byte, hang up at any point, send what is no HTTP, and
+open more connections than the server has descriptors (256). A refused honest request is sent again; none may be lost,
+and each row is compared. The memory of the server and of its workers is read on the way.
 
     python benchmarks/robustness/server_under_attack.py [--only PART ...] [--seconds S] [--rounds N] [--json]
 """
@@ -337,6 +337,9 @@ async def attacked(part: str, seconds: float, rounds: int, grader: Grader) -> di
 def _differ_in(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
     """The fields in which rows differ from those graded directly; `row` for one that is not there."""
     faults = [(own, row) for own, row in pairs if own != row]
+    for own, row in faults[:3]:
+        told = {name: (own[name], row[name]) for name in own if own[name] != row[name]} if row else "no row"
+        print(f"{own['problem_id']}: {told}", file=sys.stderr)
     return sorted(
         {name for own, row in faults for name in (own if row else ["row"]) if not row or own[name] != row[name]}
     )
@@ -378,14 +381,14 @@ class Soak:
         await asyncio.sleep(seconds)
 
 
-async def honest_client(soak: Soak, rows: Sequence[tuple[bytes, Any]]) -> None:
+async def honest_client(soak: Soak, rows: Sequence[tuple[bytes, Any]], address: str) -> None:
     """Ask again and again, each time until there is a row, and compare it."""
     while soak.goes_on():
         body, row = soak.generator.choice(rows)
         start = time.perf_counter()
         while True:
             try:
-                status, answer = await asyncio.wait_for(ask(soak.server.port, _ROUTE, body), PATIENCE)
+                status, answer = await asyncio.wait_for(ask(soak.server.port, _ROUTE, body, address=address), PATIENCE)
             except (OSError, TimeoutError):
                 status, answer = 0, b""
             if status == 200 or time.perf_counter() - start > PATIENCE:
@@ -399,15 +402,15 @@ async def honest_client(soak: Soak, rows: Sequence[tuple[bytes, Any]]) -> None:
             soak.counts[f"honest rows that differ in {name}"] += 1
 
 
-async def dear_client(soak: Soak, texts: Iterator[str]) -> None:
-    """Post dear texts; now and then hang up before the answer."""
+async def hostile_client(soak: Soak, kind: str, bodies: Iterator[bytes], address: str) -> None:
+    """Post what is dear; now and then hang up before the answer."""
     while soak.goes_on():
-        asking = asyncio.create_task(ask(soak.server.port, _ROUTE, body_of(LARGEST, next(texts))))
+        asking = asyncio.create_task(ask(soak.server.port, _ROUTE, next(bodies), address=address))
         patience = PATIENCE if soak.generator.random() < 0.7 else soak.generator.uniform(0.01, 2)
         with suppress(OSError, TimeoutError):
             status, _ = await asyncio.wait_for(asking, patience)
-            soak.counts[f"dear texts answered {status}"] += 1
-        soak.counts["dear texts"] += 1
+            soak.counts[f"{kind} answered {status}"] += 1
+        soak.counts[kind] += 1
 
 
 async def slow_client(soak: Soak) -> None:
@@ -504,9 +507,11 @@ async def soaked(minutes: float, grader: Grader) -> dict[str, Any]:
     async with served(DESCRIPTORS) as server:
         start = time.perf_counter()
         soak = Soak(server, start + 60 * minutes)
-        dear = dear_texts(_SEED + 1)
+        dear, fresh = dear_bodies(_SEED + 1), fresh_bodies(_SEED + 1)
         await asyncio.gather(
-            *(honest_client(soak, rows) for _ in range(4)), *(dear_client(soak, dear) for _ in range(2)),
+            *(honest_client(soak, rows, f"127.0.1.{k + 1}") for k in range(4)),
+            *(hostile_client(soak, "dear texts", dear, f"127.0.2.{k + 1}") for k in range(2)),
+            hostile_client(soak, "many fresh problems", fresh, "127.0.2.3"),
             *(slow_client(soak) for _ in range(4)), *(broken_client(soak, rows) for _ in range(3)),
             flood(soak), killer(soak), watcher(soak, start),
         )  # fmt: skip
@@ -517,7 +522,8 @@ async def soaked(minutes: float, grader: Grader) -> dict[str, Any]:
         metrics = await server.metrics()
         code = server.process.poll()
     return {
-        "minutes": minutes, "descriptors": DESCRIPTORS, "counts": dict(sorted(soak.counts.items())),
+        "load_of_the_machine": [round(each, 1) for each in os.getloadavg()], "minutes": minutes,
+        "descriptors": DESCRIPTORS, "counts": dict(sorted(soak.counts.items())),
         "honest_ms": quantiles(soak.waited), "memory_mb": _memory(soak.held), "ended_early": code is not None,
         "metrics": metrics,
     }  # fmt: skip

@@ -79,6 +79,7 @@ SCRIPTS = (
     Script("equivalence_speed", "speed/equivalence.py"),
     Script("server", "speed/server.py"),  # tests start one too, and do not load it
     Script("bulk_speed", "speed/bulk.py"),
+    Script("scale", "speed/scale.py"),  # workers that sleep for what their solutions cost
     Script("beside_before", "speed/before.py", ("--every", "4")),  # checks out the tree before
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -62,7 +62,7 @@ def verl(given: Sequence[Row], _: Path) -> Seen:
     from verl.workers.reward_manager.batch import BatchRewardManager
 
     score = example("verl/score_rows.py")
-    score.SCORING = "closure"
+    vars(score)["SCORING"] = "closure"
     rows = [(row, score.data(row.solution, row.reference)) for row in given]
 
     async def single() -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def openrlhf(given: Sequence[Row], folder: Path) -> Seen:
     path.write_text(
         "from prism.rewards import OpenRLHFReward\n\nreward_func = OpenRLHFReward('closure')\n", encoding="utf-8"
     )
-    said = iter(())
+    said: Iterator[str] = iter(())
 
     class Bytes:
         """A tokenizer with one token a byte."""

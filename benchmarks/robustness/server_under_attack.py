@@ -36,7 +36,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -157,7 +157,7 @@ def fresh_bodies(seed: int) -> Iterator[bytes]:
             own = [f"Q_{{{k}}} = {number} \\sin({k} q) + q^{k}" for k in range(1, 4)]
             nodes = [{"index": 900 + k, "formula": each, "dependency": []} for k, each in enumerate(own)]
             last = {"index": 990, "formula": f"Q = {number} q", "dependency": [900, 901, 902], "is_final_answer": True}
-            data |= {"id": f"p{number}", "students": [], key: [*data[key], *nodes, last]}
+            data |= {"id": f"p{number}", "students": [], key: [*cast("list[Any]", data[key]), *nodes, last]}
             items.append({"problem": data, "solution": f"${own[0]}$ and $Q = {number} q$"})
         yield json.dumps({"items": items}).encode()
 

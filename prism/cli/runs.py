@@ -150,6 +150,8 @@ def run(
 def bench(
     seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
     workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
+    step: Annotated[int, typer.Option(min=1, help="Rollouts of a step of training, to tell its workers for.")] = 256,
+    within: Annotated[float, typer.Option(min=0.1, help="Seconds in which they are to be graded.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
@@ -161,9 +163,10 @@ def bench(
     except prism.PrismError as error:
         fail(str(error))
     if as_json:
-        print_json(measured.to_dict())
+        needed = {kind.value: each.to_dict() for kind, each in measured.needed(step, within).items()}
+        print_json({**measured.to_dict(), "step": {"rollouts": step, "within": within, **needed}})
     else:
-        print_speed(measured)
+        print_speed(measured, step, within)
 
 
 @app.command("verify-determinism", rich_help_panel=Door.GATE)

@@ -93,8 +93,9 @@ SCRIPTS = (
     Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
     Script("calibration", "robustness/calibration.py"),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
+    Script("server_under_attack", "robustness/server_under_attack.py", ("--only", "attack", "--seconds", "20")),
     Script(
-        "server_under_attack", "robustness/server_under_attack.py", ("--only", "attack", "clients", "--seconds", "20")
+        "server_clients", "robustness/server_under_attack.py", ("--only", "clients", "--seconds", "20", "--rounds", "2")
     ),
     Script("server_soak", "robustness/server_under_attack.py", ("--only", "soak")),
     Script("kills", "robustness/kills.py"),

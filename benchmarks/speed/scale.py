@@ -44,7 +44,7 @@ from prism.server.service import GradedItem  # noqa: E402
 
 WORKERS = (1, 2, 16, 64)
 REAL = (1, 2)  # workers that do grade, of which start and memory are measured
-SECONDS = 5.0  # that each measurement is to take at the rate of free processors
+SECONDS = 3.0  # that each measurement is to take at the rate of free processors
 IN_A_REQUEST, CLIENTS = 64, 16
 SHORTEST = 0.001  # seconds of a solution at least
 INTERPRETED = {"PRISM_KERNELS": "interpreted"}

@@ -366,7 +366,7 @@ DOORS = {
     "verifiers_0_4": Door("verifiers==0.4.0", "verifiers", verifiers_task),
     "inspect": Door("inspect-ai==0.3.285", "inspect_scorer", inspect),
     "lm_eval": Door("lm-eval==0.4.13", "lm_eval", lm_eval, first=("pillow",)),
-    "lighteval": Door("lighteval==0.13.0", "lighteval", lighteval, first=(TORCH,)),
+    "lighteval": Door("lighteval==0.13.0", "lighteval", lighteval, first=(TORCH, "pillow")),
 }
 
 

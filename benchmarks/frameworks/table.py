@@ -115,7 +115,7 @@ def _training(reported: dict[str, Any]) -> str:
             f"{kind}: {one['seconds']:g} s, mean reward {one['mean_reward'][0]:.2f} in the first step and"
             f" {one['mean_reward'][-1]:.2f} in the last"
         )
-    return f"{reported['steps']} steps of {reported['completions_a_step']} completions ({'; '.join(kinds)})."
+    return f"{reported['updates']} steps of {reported['completions_a_step']} completions ({'; '.join(kinds)})."
 
 
 def pages(data: dict[str, Any]) -> dict[Path, list[str]]:

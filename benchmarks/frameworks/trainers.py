@@ -36,7 +36,7 @@ def trl(_: Sequence[Row], folder: Path) -> Seen:
     grpo = example("trl_grpo.py")
     graded: list[Row] = []
     rewards: list[float] = []
-    reported: dict[str, Any] = {"completions_a_step": COMPLETIONS, "steps": UPDATES}
+    reported: dict[str, Any] = {"completions_a_step": COMPLETIONS, "updates": UPDATES}
     problems = grpo.answers()
     for kind, options in (("answers", {"of_answers": True}), ("steps", {"steps": True})):
         start = time.perf_counter()

@@ -92,7 +92,10 @@ def table(data: dict[str, Any]) -> list[str]:
         found = data["result"][key]
         cells = (f"[{shown.name}]({shown.page})", shown.door, version(found), shown.ran, outcome(found))
         lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, "", f"Run at commit {data['commit'][:10]} by `{data['command']}`, on {data['cores']} cores."]
+    busy = data.get("load_of_the_machine")
+    beside = f", beside other work (load {busy[0]:g})" if busy else ""
+    ran = f"Run at commit {data['commit'][:10]} by `{data['command']}`, on {data['cores']} cores{beside}."
+    return [*lines, "", ran]
 
 
 def line(key: str, data: dict[str, Any]) -> list[str]:

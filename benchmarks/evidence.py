@@ -79,6 +79,7 @@ SCRIPTS = (
     Script("equivalence_speed", "speed/equivalence.py"),
     Script("server", "speed/server.py"),  # tests start one too, and do not load it
     Script("bulk_speed", "speed/bulk.py"),
+    Script("scale", "speed/scale.py"),  # workers that sleep for what their solutions cost
     Script("beside_before", "speed/before.py", ("--every", "4")),  # checks out the tree before
     Script("groups", "speed/groups.py"),  # the same
     Script("growth", "speed/growth.py"),
@@ -93,7 +94,11 @@ SCRIPTS = (
     Script("calibration", "robustness/calibration.py"),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
     Script("documents_fuzz", "robustness/documents.py"),  # tests run a slice
-    Script("server_under_attack", "robustness/server_under_attack.py"),
+    Script("server_under_attack", "robustness/server_under_attack.py", ("--only", "attack", "--seconds", "20")),
+    Script(
+        "server_clients", "robustness/server_under_attack.py", ("--only", "clients", "--seconds", "20", "--rounds", "2")
+    ),
+    Script("server_soak", "robustness/server_under_attack.py", ("--only", "soak")),
     Script("kills", "robustness/kills.py"),
     Script("report", "robustness/report.py"),  # in Chromium, where there is one
     Script("reward_calls", "speed/rewards.py"),

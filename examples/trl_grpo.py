@@ -10,7 +10,8 @@ samples with errors of its own: some completions of a group are better than othe
     .venv-trl/bin/python examples/trl_grpo.py
 
 With `--json` what was seen comes as JSON. With `--workers 2` two processes grade. With `--steps` each formula is paid
-at the token that completes it, and the advantages of TRL's trainer differ from token to token.
+at the token that completes it, and the advantages of TRL's trainer differ from token to token. With `--answers` only
+final answers are paid: the references are gold answers. `--group 128 --updates 10` is ten steps of 256 completions.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SOLUTIONS = {  # what the model is taught: short, so that some seconds are enoug
 }
 LENGTH = 128  # tokens, which are bytes
 GROUP = 4
-STEPS = 2
+UPDATES = 2
 TAUGHT = 120  # steps; after 220 it makes no errors, and all completions of a group are alike
 SEED = 7
 
@@ -75,6 +76,15 @@ def rows() -> list[dict[str, str]]:
     return [{"prompt": f"Problem {name}: ", "reference": name} for name in PROBLEMS]
 
 
+def answers() -> list[dict[str, Any]]:
+    """Problems of nothing but their final answers, under the same ids."""
+    found = [prism.load_problem(name) for name in PROBLEMS]
+    return [
+        {"id": each.id, "answer": [node.latex for node in each.nodes if node.is_final], "question": each.statement}
+        for each in found
+    ]
+
+
 def teach(model: Qwen2ForCausalLM, words: PreTrainedTokenizerFast) -> float:
     """Plain training on the solutions; the last loss."""
     texts = [row["prompt"] + SOLUTIONS[row["reference"]] + words.eos_token for row in rows()]
@@ -93,9 +103,10 @@ def teach(model: Qwen2ForCausalLM, words: PreTrainedTokenizerFast) -> float:
 class Watched(TRLReward):
     """The reward, which keeps what it saw for the report; otherwise `reward_funcs=[TRLReward(...)]` is all to do."""
 
-    def __init__(self, workers: int) -> None:
-        """Reward with the score of a grade; all else by default."""
-        super().__init__("closure", problems=[resource(f"dags/{name}.toml") for name in PROBLEMS], workers=workers)
+    def __init__(self, workers: int, *, of_answers: bool) -> None:
+        """Reward with the score of a grade, of final answers alone or of all steps; all else by default."""
+        files = [resource(f"dags/{name}.toml") for name in PROBLEMS]
+        super().__init__("closure", problems=answers() if of_answers else files, workers=workers)
         self.seen: list[dict[str, Any]] = []
 
     def __call__(self, *arguments: Any, **columns: Any) -> list[float | None]:
@@ -108,16 +119,19 @@ class Watched(TRLReward):
         return rewards
 
 
-def run(folder: Path, *, workers: int, steps: bool, group: int = GROUP) -> dict[str, Any]:
-    """Two steps of GRPO; what the trainer logged, and every completion with its reward."""
+def run(
+    folder: Path, *, workers: int = 0, steps: bool = False, of_answers: bool = False, group: int = GROUP,
+    updates: int = UPDATES,
+) -> dict[str, Any]:  # fmt: skip
+    """Steps of GRPO; what the trainer logged, and every completion with its reward."""
     set_seed(SEED)
     torch.set_num_threads(1)
     words = tokenizer()
     model = tiny_model(words)
     taught = teach(model, words)
-    reward = Watched(workers)
+    reward = Watched(workers, of_answers=of_answers)
     settings = GRPOConfig(
-        output_dir=str(folder), max_steps=STEPS, per_device_train_batch_size=group * len(PROBLEMS),
+        output_dir=str(folder), max_steps=updates, per_device_train_batch_size=group * len(PROBLEMS),
         num_generations=group, max_completion_length=LENGTH, temperature=1.0, learning_rate=1e-3, logging_steps=1,
         report_to=[], save_strategy="no", use_cpu=True, bf16=False, seed=SEED, disable_tqdm=True,
     )  # fmt: skip
@@ -161,11 +175,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--workers", type=int, default=0, help="processes that grade")
     parser.add_argument("--group", type=int, default=GROUP, help="completions of a prompt")
+    parser.add_argument("--updates", type=int, default=UPDATES, help="steps of the trainer")
+    parser.add_argument("--answers", action="store_true", help="pay final answers alone")
     parser.add_argument("--steps", action="store_true", help="pay each formula at its token")
     asked = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     with tempfile.TemporaryDirectory() as folder:
-        found = run(Path(folder), workers=asked.workers, steps=asked.steps, group=asked.group)
+        found = run(
+            Path(folder), workers=asked.workers, steps=asked.steps, of_answers=asked.answers, group=asked.group,
+            updates=asked.updates,
+        )  # fmt: skip
     if asked.json:
         json.dump(found, sys.stdout, indent=1, sort_keys=True)
         return

@@ -506,6 +506,13 @@ def test_figures_are_those_of_the_results(asked: str) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_pages_of_frameworks_say_what_was_run() -> None:
+    """The table of frameworks and the end of each door's page are those of `benchmarks/results/doors.json`."""
+    script = ROOT / "benchmarks" / "frameworks" / "table.py"
+    checked = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
 _WIDER_THAN_THE_WINDOW = """(() => {
   const wide = document.documentElement.clientWidth, found = [];
   if (document.documentElement.scrollWidth > wide) found.push("the page");

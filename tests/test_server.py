@@ -281,7 +281,11 @@ def test_a_scoring_is_what_rewards_pay_for_and_training_is_prepared() -> None:
 
 
 def test_a_solution_on_which_workers_died_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(*_: Any) -> Future[Any]:
+    graded = WorkerPool.submit
+
+    def killed(self: WorkerPool, problem: Any, rollout: Any, options: Any) -> Future[Any]:
+        if options["killed"] == "overran":  # the row without a score
+            return graded(self, problem, rollout, options)
         future: Future[Any] = Future()
         future.set_result(Killed("overran"))
         return future
@@ -291,6 +295,20 @@ def test_a_solution_on_which_workers_died_says_so(client: TestClient, monkeypatc
     assert (row["status"], row["score"]) == ("killed", None)
     answer = client.post("/verify", json={"problem_id": "newton", "response": said(RIGHT)}).json()
     assert (answer["reward"], answer["mask_sample"], answer["prism_killed"]) == (0.0, True, 1.0)
+
+
+def test_a_problem_whose_loading_kills_workers_is_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(Killed("overran"))
+        return future
+
+    monkeypatch.setattr(WorkerPool, "submit", killed)
+    answer = client.post("/grade", json={"items": [{"problem": NEWTON, "solution": RIGHT}]})
+    assert answer.status_code == 422
+    assert answer.json()["faults"] == ["items[0].problem: cannot be loaded: the process that did it overran"]
+    answer = client.post("/get_reward", json={"query": [RIGHT], "labels": [NEWTON]}).json()
+    assert (answer["rewards"], answer["extra_logs"]["bad_reference"]) == ([0.0], [1.0])
 
 
 def test_a_problem_that_cannot_be_prepared_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +400,7 @@ def test_who_hangs_up_leaves_his_place() -> None:
     door = server.RequestGuard(None, token=None, in_flight=in_flight)  # type: ignore[arg-type]
     with pytest.raises(IndexError):  # nothing is sent
         asked(door, receive=gone)
-    assert (in_flight.n_request, in_flight.n_byte) == (0, 0)
+    assert (in_flight.requests.total, in_flight.bytes.total) == (0, 0)
 
 
 @pytest.mark.parametrize("limits", [Limits(queue=1), Limits(body=10, bodies=10)], ids=["places", "bytes"])
@@ -409,10 +427,10 @@ def test_when_all_places_are_taken_the_next_is_sent_away(limits: Limits) -> None
         await asyncio.sleep(0)
         await door(scope, body, send)
         assert statuses == [(429, "1")]
-        assert (in_flight.n_request, in_flight.n_byte) == (1, 8)
+        assert (in_flight.requests.total, in_flight.bytes.total) == (1, 8)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
-        assert (in_flight.n_request, in_flight.n_byte) == (0, 0)
+        assert (in_flight.requests.total, in_flight.bytes.total) == (0, 0)
 
     asyncio.run(two())
 

@@ -1,12 +1,13 @@
-"""Every door of a framework, run once with the framework itself: does it give what `Reward` gives?
+"""Every door of a framework, run once with the framework itself: does it give what `Reward` and `prism run` give?
 
 Each framework is installed into an environment of its own, `.venv-doors/NAME` or below `--environments`; one that is
 there already is used as it is. In it this file runs again with `--door NAME`, hands rows to the framework's own scoring
-(no model, no network), and prints what the framework made of them. The rows are students of shipped problems, and one
-row whose reference does not exist. Then the door makes prompts of two problems, of which the second has an image: what
-does the framework read in each?
+(no network; TRL trains a tiny model, the others see no model), and prints what the framework made of them. The rows are
+students of shipped problems, and one row whose reference does not exist. Then doors of evaluations make prompts of two
+problems, of which the second has an image: what does the framework read in each?
 
-A further door is a row of DOORS and a function: rows -> what the framework reports.
+A further door is a row of DOORS and a function: rows -> what the framework reports. `table.py` writes the pages from
+`results/doors.json`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import argparse
 import base64
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -25,39 +29,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.frameworks import trainers
+from benchmarks.frameworks.seen import ROOT, Row, Seen, scores_of_run
+
 NO_DATA = 77  # exit code of a script that can measure nothing on this machine
 PROBLEMS = ("bucket", "free_fall", "two_slits")
 # One white pixel.
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg==")
 NOWHERE = ""
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A solution, what names its problem, and a name of the row."""
-
-    id: str
-    reference: str
-    solution: str
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a framework made of the rows.
-
-    Attributes:
-        rewards: of each row that it kept a reward of, in order.
-        bad: what it shows of the row with the bad reference.
-        reported: what else it says, for the record.
-        prompts: kinds of content that it reads in the prompts of `pictured`, in order.
-    """
-
-    rewards: list[float]
-    bad: dict[str, Any]
-    reported: dict[str, Any]
-    prompts: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +51,21 @@ class Door:
         module: of PRISM.
         run: what is run in its environment.
         first: what is to be installed before it.
+        steps: what is installed, with the options of pip, one step after the other; by default the package alone.
+        python: the version that it wants, if not this one.
     """
 
     package: str
     module: str
     run: Callable[[Sequence[Row], Path], Seen]
     first: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    python: str = ""
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands of pip, one after the other, before PRISM itself is installed."""
+        return [f"pip install {each}" for each in (*self.first, *(self.steps or (self.package,)))]
 
 
 def rows() -> list[Row]:
@@ -357,12 +348,25 @@ def lighteval(given: Sequence[Row], folder: Path) -> Seen:
     return Seen([each["prism"] for each in found[:-1]], found[-1], {"results": table}, prompts)
 
 
+TORCH = "torch==2.13.0"  # the build for a processor alone, where pip finds one
 DOORS = {
+    "trl": Door("trl==1.16.0", "trl", trainers.trl, (TORCH,), ("trl==1.16.0 transformers datasets accelerate",)),
+    "verl": Door("verl==0.9.1", "verl", trainers.verl, (TORCH,)),
+    # What it requires (flash-attn, vLLM, DeepSpeed) wants a GPU; what its executor imports does not.
+    "openrlhf": Door(
+        "openrlhf==0.11.2",
+        "openrlhf",
+        trainers.openrlhf,
+        (TORCH,),
+        ("--no-deps openrlhf==0.11.2", "ray transformers datasets accelerate"),
+    ),
+    "nemo_gym": Door("nemo-gym==0.4.0", "nemo_gym", trainers.nemo_gym, python="3.12"),
+    "reasoning_gym": Door("reasoning-gym==0.1.25", "reasoning_gym", trainers.reasoning_gym),
     "verifiers_0_3": Door("verifiers==0.3.1", "verifiers", verifiers_rubric),
     "verifiers_0_4": Door("verifiers==0.4.0", "verifiers", verifiers_task),
     "inspect": Door("inspect-ai==0.3.285", "inspect_scorer", inspect),
     "lm_eval": Door("lm-eval==0.4.13", "lm_eval", lm_eval, first=("pillow",)),
-    "lighteval": Door("lighteval==0.13.0", "lighteval", lighteval, first=("torch==2.13.0",)),
+    "lighteval": Door("lighteval==0.13.0", "lighteval", lighteval, first=(TORCH, "pillow")),
 }
 
 
@@ -370,21 +374,29 @@ DOORS = {
 
 
 def run_inside(door: Door) -> dict[str, Any]:
-    """In the framework's environment: what it made of the rows, beside what `Reward` gives."""
+    """In the framework's environment: what it made of the rows, beside what `Reward` and `prism run` give."""
     from prism.rewards import Reward
 
     given = rows()
-    reward = Reward()
-    direct = [reward(row.reference, row.solution).value for row in given]
     with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
         seen = door.run(given, Path(folder))
+        seconds = time.perf_counter() - start
+        by_run = scores_of_run(seen.graded or given[:-1], Path(folder))
+    reward = Reward()
+    direct = [reward(row.reference, row.solution).value for row in seen.graded or given[:-1]]
+    name = door.package.split("==")[0]
     return {
-        "package": {name: metadata.version(name) for name in [door.package.split("==")[0]]},
+        "package": {name: metadata.version(name)},
         "module": f"prism.rewards.{door.module}",
-        "rows": len(given),
-        "same_as_reward": seen.rewards == direct[:-1],
-        "prompts_with_images": seen.prompts == PROMPTS,
-        "rewards": seen.rewards,
+        "python": platform.python_version(),
+        "commands": [*door.commands, "pip install -e ."],
+        "seconds": round(seconds, 1),
+        "rows": len(seen.rewards),
+        "rewards_that_differ_from_run": sum(a != b for a, b in zip(seen.rewards, by_run, strict=True)),
+        "same_as_reward": seen.rewards == direct,
+        **({} if seen.prompts is None else {"prompts_with_images": seen.prompts == PROMPTS}),
+        **({"rewards": seen.rewards} if seen.graded is None else {}),
         "bad_reference": seen.bad,
         "reported": seen.reported,
     }
@@ -395,9 +407,12 @@ def environment(name: str, door: Door, folder: Path) -> Path | str:
     python = folder / name / "bin" / "python"
     if (folder / name / ".made").exists():
         return python
-    steps = [[sys.executable, "-m", "venv", str(folder / name)]]
-    steps += [[str(python), "-m", "pip", "install", "-qq", *wanted]
-              for wanted in (*([each] for each in door.first), [door.package], ["-e", str(ROOT)])]  # fmt: skip
+    maker = shutil.which(f"python{door.python}") if door.python else sys.executable
+    if maker is None:
+        return f"not installed: there is no Python {door.python} here"
+    steps = [[maker, "-m", "venv", str(folder / name)]]
+    steps += [[str(python), "-m", *command.split()] for command in door.commands]
+    steps += [[str(python), "-m", "pip", "install", "-e", str(ROOT)]]
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -410,7 +425,7 @@ def run_outside(name: str, folder: Path) -> dict[str, Any]:
     """What running a door in its environment printed."""
     found = environment(name, DOORS[name], folder)
     if isinstance(found, str):
-        return {"not_run": found}
+        return {"not_run": found, "commands": DOORS[name].commands}
     done = subprocess.run(
         [str(found), str(Path(__file__).resolve()), "--door", name],
         capture_output=True, text=True, check=False, env={**os.environ, **OFFLINE},
@@ -439,11 +454,17 @@ def main() -> int:
         print(json.dumps(found))
     else:
         for name, each in found.items():
-            same = [each.get("same_as_reward", each), each.get("prompts_with_images", "")]
+            same = [
+                each.get(key, "") for key in ("same_as_reward", "rewards_that_differ_from_run", *("not_run", "failed"))
+            ]
             print(f"{name}:", *same, each.get("package", ""))
     if all("not_run" in each for each in found.values()):
         return NO_DATA
-    wrong = (False in (each.get("same_as_reward"), each.get("prompts_with_images")) for each in found.values())
+    wrong = (
+        each.get("rewards_that_differ_from_run")
+        or False in (each.get("same_as_reward"), each.get("prompts_with_images"))
+        for each in found.values()
+    )
     return int(any("failed" in each for each in found.values()) or any(wrong))
 
 

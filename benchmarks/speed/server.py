@@ -95,10 +95,10 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float] | None:
 
 
 async def ask(
-    port: int, path: str, body: bytes | None, *, chunks: AsyncIterator[bytes] | None = None
+    port: int, path: str, body: bytes | None, *, chunks: AsyncIterator[bytes] | None = None, address: str = "127.0.0.1"
 ) -> tuple[int, bytes]:
-    """Status and answer; 0 if the connection ended without one."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    """Status and answer; 0 if the connection ended without one. The address of loopback is that of the client."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     method = "GET" if body is None and chunks is None else "POST"
     length = "" if body is None else f"Content-Length: {len(body)}\r\n"
     coding = "" if chunks is None else "Transfer-Encoding: chunked\r\n"
@@ -181,14 +181,15 @@ async def large() -> AsyncIterator[bytes]:
 
 
 @contextmanager
-def server() -> Iterator[tuple[subprocess.Popen[bytes], int, dict[str, Any]]]:
-    """A process that serves the shipped problems, its port, and the time until it was ready."""
+def server(own: Sequence[str] = ()) -> Iterator[tuple[subprocess.Popen[bytes], int, dict[str, Any]]]:
+    """A process that serves the shipped problems, or runs a script of its own; its port, and the time until ready."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     start = time.perf_counter()
-    command = [sys.executable, "-m", "prism", "serve", str(resource("dags")), "--port", str(port)]
-    process = subprocess.Popen([*command, "--workers", str(WORKERS), "--queue", str(QUEUE)], stderr=subprocess.DEVNULL)
+    served = ["-m", "prism", "serve", str(resource("dags")), "--workers", str(WORKERS), "--queue", str(QUEUE)]
+    command = [sys.executable, *(own or served), "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         while True:
             try:

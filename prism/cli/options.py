@@ -344,17 +344,19 @@ def parse_field_map(given: Iterable[str]) -> dict[str, str]:
     return {name.strip(): path.strip() for name, _, path in pairs}
 
 
-def read_token(file: Path | None, variable: str) -> str | None:
-    """The server token from a file or an environment variable; None if neither is given."""
+def read_tokens(file: Path | None, variable: str) -> list[str]:
+    """The server tokens from the lines of a file or an environment variable; none if neither is given."""
     from prism.server import check_token
 
     if file is None and not variable:
-        return None
+        return []
     if file is not None and variable:
         raise typer.BadParameter("--token-file and --token-env exclude each other")
-    found = os.environ.get(variable, "") if file is None else read_text(str(file)).strip()
+    text = os.environ.get(variable, "") if file is None else read_text(str(file))
+    found = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     try:
-        check_token(found)
+        for each in found:
+            check_token(each)
     except prism.PrismError as error:
         raise typer.BadParameter(f"{file or variable}: {error}") from error
     return found

@@ -249,8 +249,8 @@ def print_parts(parts: Iterable[Part]) -> None:
     print_tables(*rich_parts(parts, make_console().width))
 
 
-def print_speed(measured: MachineSpeed) -> None:
-    """Print what a machine does: a line on the machine and its kernels, and seconds by the number of workers."""
+def print_speed(measured: MachineSpeed, step: int, within: float) -> None:
+    """Print what a machine does: a line on it and its kernels, seconds by the number of workers, workers for a step."""
     from rich.table import Table
 
     told = measured.to_dict()
@@ -263,13 +263,17 @@ def print_speed(measured: MachineSpeed) -> None:
     about = f"prism-dag {told['version']}, Python {told['python']}, {machine}; kernels {kernels}"
     title = f"Seconds for {told['rollouts']:,} rollouts, and how many are a second"
     table = Table(title=title, title_justify="left")
-    for name in ("workers", "answers only", f"in groups of {told['group']}", "whole", f"in groups of {told['group']}",
-                 "memory of a worker"):  # fmt: skip
+    kinds = ("answers only", f"in groups of {told['group']}", "whole", f"in groups of {told['group']}")
+    for name in ("workers", *kinds, "memory of a worker"):
         table.add_column(name, justify="right")
     for row in measured.rows:
         paces = [f"{pace.seconds:,.0f} s ({pace.per_second:,.1f})" for pace in row.paces.values()]
         table.add_row(str(row.workers), *paces, f"{row.megabytes:,.0f} MB")
-    print_tables(about, table)
+    needed = Table(title=f"Workers for {step:,} rollouts within {within:g} s, and their memory", title_justify="left")
+    for name in kinds:
+        needed.add_column(name, justify="right")
+    needed.add_row(*(f"{each.workers} ({each.megabytes:,.0f} MB)" for each in measured.needed(step, within).values()))
+    print_tables(about, table, needed)
 
 
 def print_verdict(verdict: Verdict, *, detail_of: str = "") -> None:

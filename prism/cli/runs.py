@@ -32,7 +32,7 @@ from prism.cli.options import (
     problem_file,
     read_macro_file,
     read_solutions,
-    read_token,
+    read_tokens,
     require_folder,
 )
 from prism.cli.output import (
@@ -150,6 +150,8 @@ def run(
 def bench(
     seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
     workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
+    step: Annotated[int, typer.Option(min=1, help="Rollouts of a step of training, to tell its workers for.")] = 256,
+    within: Annotated[float, typer.Option(min=0.1, help="Seconds in which they are to be graded.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
@@ -161,9 +163,10 @@ def bench(
     except prism.PrismError as error:
         fail(str(error))
     if as_json:
-        print_json(measured.to_dict())
+        needed = {kind.value: each.to_dict() for kind, each in measured.needed(step, within).items()}
+        print_json({**measured.to_dict(), "step": {"rollouts": step, "within": within, **needed}})
     else:
-        print_speed(measured)
+        print_speed(measured, step, within)
 
 
 @app.command("verify-determinism", rich_help_panel=Door.GATE)
@@ -229,7 +232,9 @@ def serve(
             help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
         ),
     ] = NO_NAMES,
-    token_file: Annotated[Path | None, typer.Option(help="File with the token that requests have to show.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token that requests show, or one a line.")
+    ] = None,
     token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
     max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
     max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
@@ -243,8 +248,8 @@ def serve(
     except ImportError as error:
         fail(str(error))
     problem_file(problems)
-    token = read_token(token_file, token_env)
-    if token is None and not server.is_loopback(host):
+    tokens = read_tokens(token_file, token_env)
+    if not tokens and not server.is_loopback(host):
         raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
     body = parse_size(max_body)
     weights = parse_scoring(scoring)
@@ -253,7 +258,7 @@ def serve(
     )
     try:
         served = server.create_app(
-            problems, scoring=weights, token=token, limits=limits,
+            problems, scoring=weights, token=tokens, limits=limits,
             workers=n_processors() if workers is None else workers, thinking=thinking,
         )  # fmt: skip
         server.run(served, host=host, port=port)

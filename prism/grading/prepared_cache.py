@@ -47,7 +47,7 @@ class PreparedCache:
         self.size = size
         self.training = training
         self.paths = paths
-        self._cached: OrderedDict[str, PreparedProblem | str] = OrderedDict()  # a string is the fault of the problem
+        self._cached: OrderedDict[str, PreparedProblem | PrismError] = OrderedDict()  # or the fault of the problem
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -82,8 +82,8 @@ class PreparedCache:
                 self._cached.move_to_end(key)
                 while len(self._cached) > self.size:
                     self._cached.popitem(last=False)
-        if isinstance(cached, str):
-            raise PrismError(cached)
+        if isinstance(cached, PrismError):
+            raise cached.with_traceback(None)
         return cached
 
     def source(self, reference: object) -> _Source:
@@ -117,15 +117,15 @@ class PreparedCache:
             return f"no id of a shipped problem, and there is no problem set{near}"
         return f"no such id in a set of {count_of(len(self.by_id), 'problem')}{did_you_mean(reference, self.by_id)}"
 
-    def _prepared(self, source: _Source, key: str) -> PreparedProblem | str:
-        """Return the prepared problem, from disk if it is there, or its faults as text if it cannot be loaded."""
+    def _prepared(self, source: _Source, key: str) -> PreparedProblem | PrismError:
+        """Return the prepared problem, from disk if it is there, or its faults if it cannot be loaded."""
         is_kept = not isinstance(source, Problem)
         if is_kept and (kept := read_prepared(key, training=self.training)) is not None:
             return kept
         try:
             prepared = prepare(source, training=self.training)
         except PrismError as error:
-            return str(error)
+            return error.with_traceback(None)
         if is_kept:
             keep_prepared(key, prepared, training=self.training)
         return prepared

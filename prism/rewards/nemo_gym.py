@@ -20,7 +20,8 @@ faults, which NeMo Gym's agent prints and fails at.
 `prompt_rows` makes the rows of a data set from problems.
 
 Read in the source of NeMo Gym (`nemo_gym/base_resources_server.py`, `nemo_gym/openai_utils.py`,
-`resources_servers/math_with_judge/app.py`, of 2026), not run with it.
+`resources_servers/math_with_judge/app.py`, of 2026); the class was run with 0.4.0, by
+`benchmarks/frameworks/trainers.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What this machine does: grades and answers a second, by the number of workers, on solutions that ship with PRISM.
 
-For the question of who sizes a machine for training: how many workers do so many rollouts take? Each solution is graded
+For the question of who sizes a machine for training: how many workers, and how much memory, do so many rollouts of a
+step take within a time? Each solution is graded
 once, so that its formulas are new, and once as a group of `GROUP` variants of it, which share most of theirs, as the
 samples of one policy on one problem do. The clock decides how much is measured, and no grade.
 
@@ -10,6 +11,7 @@ three times the formulas of a shipped solution.
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 import sys
@@ -99,6 +101,18 @@ class WorkersRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """The workers that a step of training takes within a time, and the memory of all of them [MB]."""
+
+    workers: int
+    megabytes: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return plain values for JSON."""
+        return {"workers": self.workers, "megabytes": round(self.megabytes)}
+
+
+@dataclass(frozen=True, slots=True)
 class MachineSpeed:
     """What was measured on this machine.
 
@@ -110,6 +124,18 @@ class MachineSpeed:
     compiling: float | None
     loading: float | None
     rows: tuple[WorkersRow, ...]
+
+    def needed(self, rollouts: int, seconds: float) -> dict[Kind, Needed]:
+        """Return for each kind how many workers grade so many rollouts within a time.
+
+        Each does what one of the most workers did that were measured, as long as it has a processor of its own.
+        """
+        row = self.rows[-1]
+        found = {}
+        for kind, pace in row.paces.items():
+            workers = max(1, math.ceil(rollouts * row.workers / (pace.per_second * seconds)))
+            found[kind] = Needed(workers, workers * row.megabytes)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, with the machine and versions."""

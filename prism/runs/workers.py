@@ -52,7 +52,7 @@ from prism.runs.worker_memory import Memory, relax_garbage_collection
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
 TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
-STARTS = 5  # of a worker before it is ready: then something is wrong with the installation
+STARTS = 5  # of a worker that ends by itself before it is ready: then something is wrong with the installation
 MEMORY = 1 << 30  # bytes that a worker may take beyond what it holds when it is ready: ends what escapes the account
 PREPARED = 128  # problems that a process keeps ready; the next rollout is mostly of the same
 _CHUNK = 8  # rollouts that a worker is given at a time
@@ -61,6 +61,7 @@ _WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bou
 _TICK = 1.0  # seconds between two looks at the clock
 _RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
 _SPAWNS = 60  # times that it is, as descriptors or memory may become free
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM)  # how a process ends that others end
 _LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
@@ -70,7 +71,10 @@ _STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 _inherited: list[subprocess.Popen[bytes]] = []  # of a parent, and never closed: threads of it may hold their locks
 
 Job = Callable[..., Any]
-"""Called with a prepared problem and a rollout, and with the options of the task as keywords."""
+"""Called with a prepared problem and a rollout, and with the options of the task as keywords.
+
+A job that `prepares` is called with what returns the problem, or raises PrismError, and counts the cost of that itself.
+"""
 
 
 Source = Problem | PlainProblem | PreparedProblem | Mapping[str, Any] | str | Path
@@ -151,13 +155,14 @@ class _Stopwatch:
 
 
 def _run_job(
-    job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any]
-) -> tuple[Any, dict[Step, float]]:
+    job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any],
+    prepares: bool = False,
+) -> tuple[Any, dict[Step, float]]:  # fmt: skip
     """Return what a job makes of a rollout, or `Unprepared`, and how long each of its steps took."""
     stopwatch = _Stopwatch()
     with watched(stopwatch.begin):
         try:
-            problem = prepared()
+            problem = prepared if prepares else prepared()
         except PrismError as error:
             return Unprepared(error), stopwatch.stop()
         result = job(problem, rollout, **options)
@@ -220,8 +225,9 @@ class WorkerPool:
     """
 
     def __init__(
-        self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER, kept: int = PREPARED
-    ) -> None:
+        self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER, kept: int = PREPARED,
+        prepares: bool = False,
+    ) -> None:  # fmt: skip
         """Store the settings; `start` starts the processes.
 
         Args:
@@ -229,10 +235,11 @@ class WorkerPool:
             workers: processes; 0 for a thread of this one.
             kill_after: seconds that one rollout may take before its worker is killed [s].
             kept: prepared problems that each process keeps.
+            prepares: the job prepares its problems itself.
         """
-        self._job = job
+        self._job, self._prepares = job, prepares
         self._prepared = new_prepared_cache(training=training, kept=kept)
-        setup = _Setup(job, training, kill_after, kept)
+        setup = _Setup(job, training, kill_after, kept, prepares)
         self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
@@ -311,7 +318,7 @@ class WorkerPool:
 
     def _run_in_thread(self, problem: Source, rollout: Rollout, options: Mapping[str, Any]) -> Any:
         """Run the job in the thread that stands in for worker processes when there are 0."""
-        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options)[0]
+        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options, self._prepares)[0]
 
     def _is_wanted(self, task: Task) -> bool:
         """Return False, and forget the task, if nobody waits for its result any more."""
@@ -351,6 +358,7 @@ class _Setup:
     training: bool
     kill_after: float
     kept: int = PREPARED
+    prepares: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -601,10 +609,11 @@ class _Processes:
         """Return the worker's process, started first if it has none or only a dead one.
 
         Errors:
-            PrismError: it ended `STARTS` times before it was ready.
+            PrismError: it ended by itself `STARTS` times before it was ready, or was killed `_SPAWNS` times.
         """
         code: int | None = None
-        for _ in range(STARTS):
+        n_ended = n_killed = 0
+        while n_ended < STARTS and n_killed < _SPAWNS:
             with worker.lock:
                 old = worker.process
             if old is not None and old.poll() is None:
@@ -623,11 +632,17 @@ class _Processes:
             except _WorkerDied:
                 code = process.wait()
                 self._kill(worker)
+                if code in _KILLED:  # by a person or the machine, which is no fault of the installation
+                    n_killed += 1
+                    self._stopping.wait(_RESPAWN)
+                else:
+                    n_ended += 1
                 if self._stopping.is_set():
                     break
             else:
                 return process
-        raise PrismError(f"a worker process ended {STARTS} times before it was ready, the last time with code {code}")
+        n_starts = n_ended + n_killed
+        raise PrismError(f"a worker process ended {n_starts} times before it was ready, the last time with code {code}")
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         """Return a new process; what the system refuses is asked for again each second, as others may let go of it.
@@ -738,7 +753,7 @@ def main() -> None:
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])
-                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options)))
+                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options, setup.prepares)))
                 memory.keep_level()
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)

@@ -5,8 +5,9 @@
 Everything that a stranger can make big is bounded before it costs anything: connections, requests at once, the time
 until headers, body and answer are through, the bytes of a body, of all bodies together, items of a request, an inline
 problem, the operations that all solutions may cost. Solutions are hostile (a model learns from what they earn) and are
-graded in processes that can be killed, the dear ones behind the cheap; problems are the author's, and are loaded in a
-thread of this one. The event loop does neither, so `/healthz` answers while everything else is busy.
+graded in processes that can be killed, the dear ones behind the cheap, and the problems that come with them are loaded
+there too. The event loop does neither, so `/healthz` answers while everything else is busy. Each client, by its token
+or its address, has a share of what is admitted and of the work.
 
 Requests are pydantic models, and FastAPI derives the OpenAPI document from them. Solutions and problems are `Any` in
 them: a text may hold half a surrogate pair, which pydantic's strings refuse, and an author wants all faults of a
@@ -19,7 +20,7 @@ import asyncio
 import json
 import math
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
 
@@ -38,7 +39,7 @@ from prism.inputs import distinct_keys, why_failed
 from prism.problem.collection import list_problems
 from prism.problem.schema import ProblemSource
 from prism.rewards import nemo_gym, openrlhf
-from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
+from prism.server.guard import CLIENT, DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
 from prism.server.metrics import TYPE, Gauge, Metrics
 from prism.server.page import POLICY, documentation_page
 from prism.server.service import PROBLEM_SCHEMA, Budget, GradeItem, GradingService, ProblemField
@@ -55,7 +56,7 @@ def create_app(
     problems: ProblemSource | Iterable[ProblemSource],
     *,
     scoring: str | Mapping[str, float] | Scoring = "closure",
-    token: str | None = None,
+    token: str | Sequence[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     workers: int = 0,
     thinking: bool = False,
@@ -67,7 +68,8 @@ def create_app(
         problems: what ids stand for, as `load_problems` takes them; each is loaded when a request names it.
         scoring: what `/get_reward` and `/verify` pay for; `/grade` answers whole score rows.
         token: what a request has to show, as `Authorization: Bearer` or as the password of `Basic`. Without, anybody
-            who reaches the server is answered, over loopback under names of this machine only.
+            who reaches the server is answered, over loopback under names of this machine only. With several each is a
+            client with a share of its own; else clients are told apart by their addresses.
         workers: processes, beside one for dear solutions; 0 grades in a thread, where nothing can be killed.
         thinking: also count formulas before the end of a thinking block.
         hosts: further names by which a server without token is asked over loopback, as by a proxy on this machine.
@@ -78,8 +80,8 @@ def create_app(
     """
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
-    if token is not None:
-        check_token(token)
+    for each in (token,) if isinstance(token, str) else token or ():
+        check_token(each)
     metrics, in_flight = Metrics(), InFlight(limits)
     service = GradingService(list_problems(problems), reward_scoring(scoring), limits, workers, thinking, metrics)
 
@@ -293,7 +295,7 @@ async def _grade_route(body: GradeRequest, request: Request) -> Response:
         for n, item in enumerate(items, start=1)
     ]  # fmt: skip
     places = [f"items[{k}]." if is_batch else "" for k in range(len(items))]
-    rows = [each.row for each in await service.grade_items(numbered, places)]
+    rows = [each.row for each in await service.grade_items(request.scope[CLIENT], numbered, places)]
     return json_response(b'{"items": [' + b", ".join(rows) + b"]}" if is_batch else rows[0])
 
 
@@ -302,7 +304,7 @@ async def _get_reward_route(_body: RewardRequest, request: Request) -> Response:
     service: GradingService = request.app.state.service
     rows = await service.in_thread(_read_or_refuse, openrlhf.rows_of, await request.json())
     items = await service.row_items(rows)
-    return json_response(json_line(openrlhf.columns(await service.reward_items(items))))
+    return json_response(json_line(openrlhf.columns(await service.reward_items(request.scope[CLIENT], items))))
 
 
 async def _verify_route(_body: VerifyRequest, request: Request) -> Response:
@@ -311,7 +313,7 @@ async def _verify_route(_body: VerifyRequest, request: Request) -> Response:
     data = await request.json()
     solution = await service.in_thread(_read_or_refuse, nemo_gym.solution_of, data)
     items = await service.row_items([(_read_or_refuse(nemo_gym.reference_of, data), solution)])
-    (graded_item,) = await service.grade_items(items, [""])
+    (graded_item,) = await service.grade_items(request.scope[CLIENT], items, [""])
     return json_response(await service.in_thread(_encode_json_answer, nemo_gym.answer(data, graded_item.reward)))
 
 
@@ -330,7 +332,7 @@ async def _healthz_route(request: Request) -> Response:
         "status": status, "version": __version__,
         "fingerprint": fingerprint(), "kernels": INTERPRETED if forced() == INTERPRETED else "compiled",
         "warm": service.is_ready, "problems": len(service.problems), "scoring": dict(service.scoring.weights),
-        "workers": service.workers, "requests": in_flight.n_request, "queue": in_flight.limits.queue,
+        "workers": service.workers, "requests": in_flight.requests.total, "queue": in_flight.limits.queue,
         "solutions": service.scheduler.state(now),
     }  # fmt: skip
     return json_response(json_line(state), 200 if status == "ok" else 503)
@@ -342,7 +344,7 @@ async def _metrics_route(request: Request) -> Response:
     in_flight: InFlight = request.app.state.in_flight
     metrics: Metrics = request.app.state.metrics
     gauges = [
-        Gauge("requests_in_flight", in_flight.n_request), Gauge("bytes_in_flight", in_flight.n_byte),
+        Gauge("requests_in_flight", in_flight.requests.total), Gauge("bytes_in_flight", in_flight.bytes.total),
         *service.scheduler.gauges(asyncio.get_running_loop().time()),
     ]  # fmt: skip
     return Response(metrics.text(gauges), headers={"content-type": TYPE})

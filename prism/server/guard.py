@@ -22,8 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from prism.errors import PrismError
 from prism.grading.row import json_line
+from prism.server.fair_queue import Held
 from prism.server.metrics import Metrics
 
+CLIENT = "prism.client"  # of a scope: who asks
 _THROWN_AWAY = 64 << 20  # bytes of a refused body that are read and dropped; then the connection is closed on it
 _SHOWN_FAULTS = 50  # of a request; the rest is counted
 _OPEN_PATHS = ("/healthz",)  # asked without a token by whatever keeps the server running
@@ -36,12 +38,13 @@ class Limits:
     Attributes:
         body: bytes of a request (413).
         bodies: bytes of all requests that are being read, wait or are graded (429).
-        problem: characters of an inline problem as JSON (422). Loading takes about a second for every 5000, and nothing
-            kills it; the longest that ships with PRISM has 10,000. What is longer goes into the problem set.
+        problem: characters of an inline problem as JSON (422); the longest that ships with PRISM has 10,000. What is
+            longer goes into the problem set.
         items: solutions of a request (413).
         queue: requests that wait or are graded (429).
         work: operations, for each worker, that the solutions which wait or are graded may cost together (429). One of
-            1000 characters may cost a hundred million, a second; a request that is alone is taken whatever it costs.
+            1000 characters may cost a hundred million, a second; a client's only request is taken whatever it costs.
+            Of `bodies`, `queue` and `work` each client has an equal part in any case, whatever others hold.
         connections: that are open; fewer where the system allows fewer descriptors (503).
         header_seconds: until the headers of a request are there (408) [s].
         read_seconds: that a body may take to come in (408) [s].
@@ -100,13 +103,13 @@ def faults_as_json(faults: Sequence[str]) -> bytes:
 
 
 class InFlight:
-    """Counts of the requests that wait or are graded, and of the bytes of all bodies; for one event loop only."""
+    """The requests of each client that wait or are graded, and the bytes of its bodies; for one event loop only."""
 
     def __init__(self, limits: Limits) -> None:
-        """Start both counters at 0."""
+        """Begin without any."""
         self.limits = limits
-        self.n_request = 0
-        self.n_byte = 0
+        self.requests: Held[str] = Held(limits.queue)
+        self.bytes: Held[str] = Held(limits.bodies)
 
 
 class RequestGuard:
@@ -119,7 +122,7 @@ class RequestGuard:
         self,
         app: ASGIApp,
         *,
-        token: str | None,
+        token: str | Sequence[str] | None,
         in_flight: InFlight,
         metrics: Metrics | None = None,
         hosts: Collection[str] = (),
@@ -128,12 +131,12 @@ class RequestGuard:
         """Wrap an ASGI application.
 
         Args:
-            token: what has to be shown; None lets every client in.
+            token: what has to be shown, or one for each client; None lets every client in.
             hosts: names that the header Host may say beside those of loopback.
             paths: by which metrics tell requests apart; all others are one.
         """
         self._app = app
-        self._token = token
+        self._tokens = (token,) if isinstance(token, str) else tuple(token or ())
         self._in_flight = in_flight
         self._metrics = Metrics() if metrics is None else metrics
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -147,10 +150,10 @@ class RequestGuard:
         answer, body = _Answer(send), _Body(receive)
         headers = {name.lower(): value for name, value in scope["headers"]}
         try:
-            self._refuse_strangers(scope, headers)
+            scope[CLIENT] = client = self._client_of(scope, headers)
             if scope["method"] == "POST":  # only those have work done
-                self._refuse_early(headers)
-                await self._read_and_forward(scope, body.receive, answer)
+                self._refuse_early(headers, client)
+                await self._read_and_forward(scope, client, body.receive, answer)
             else:
                 await self._app(scope, body.receive, answer.send)
         except RefusedRequest as refused:
@@ -163,7 +166,7 @@ class RequestGuard:
                 route = path if path in self._paths else "other"
                 self._metrics.add("requests", route=route, code=str(answer.status))
 
-    async def _read_and_forward(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    async def _read_and_forward(self, scope: Scope, client: str, receive: Receive, answer: _Answer) -> None:
         """Read the body and call the wrapped application, counting the request and its bytes as in flight meanwhile.
 
         Errors:
@@ -171,28 +174,35 @@ class RequestGuard:
             RefusedRequest: of the body (see `_read_body`); or all places are taken by now.
         """
         in_flight = self._in_flight
-        body = await _read_body(receive, in_flight)
-        self._refuse_when_full()
-        in_flight.n_request += 1
-        in_flight.n_byte += len(body)
+        body = await _read_body(receive, in_flight, client)
+        self._refuse_when_full(client)
+        in_flight.requests.add(client, 1)
+        in_flight.bytes.add(client, len(body))
         try:
             await _call_while_connected(self._app(scope, _replay_body(body), answer.send), receive, answer)
         finally:
-            in_flight.n_request -= 1
-            in_flight.n_byte -= len(body)
+            in_flight.requests.add(client, -1)
+            in_flight.bytes.add(client, -len(body))
 
-    def _refuse_strangers(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
-        """Raise RefusedRequest for a bad token (401), or a page of another site that reaches loopback (421)."""
-        if self._token is not None:
-            is_open = scope.get("path") in _OPEN_PATHS
-            if not is_open and not _carries_token(headers.get(b"authorization", b""), self._token):
+    def _client_of(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str:
+        """Return the client that asks: the number of its token where there are several, else its address.
+
+        Errors:
+            RefusedRequest: a bad token (401), or a page of another site that reaches loopback (421).
+        """
+        address = (scope.get("client") or ("",))[0]
+        if self._tokens:
+            shown = _shown_token(headers.get(b"authorization", b""))
+            carried = [number for number, one in enumerate(self._tokens) if hmac.compare_digest(shown, one.encode())]
+            if not carried and scope.get("path") not in _OPEN_PATHS:
                 raise RefusedRequest(401, ["no valid token: send the header Authorization: Bearer TOKEN"])
-            return
+            return f"token {carried[0]}" if carried and len(self._tokens) > 1 else address
         host = _host_name(headers.get(b"host", b"localhost").decode("latin-1"))
         if is_loopback((scope.get("server") or ("",))[0]) and not is_loopback(host) and host not in self._hosts:
             raise RefusedRequest(421, ["the header Host names another machine: ask localhost, or start with a token"])
+        return address
 
-    def _refuse_early(self, headers: Mapping[bytes, bytes]) -> None:
+    def _refuse_early(self, headers: Mapping[bytes, bytes], client: str) -> None:
         """Raise RefusedRequest for a bad type (415), declared length (413, 400), or too many requests (429)."""
         limits = self._in_flight.limits
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -203,13 +213,13 @@ class RequestGuard:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limits.body:
             raise RefusedRequest(413, [_too_large_message(limits.body)])
-        self._refuse_when_full()
+        self._refuse_when_full(client)
 
-    def _refuse_when_full(self) -> None:
-        """Raise RefusedRequest (429) if all places are taken."""
-        limits = self._in_flight.limits
-        if self._in_flight.n_request >= limits.queue:
-            raise RefusedRequest(429, [f"{limits.queue} requests are being worked on; come back later"])
+    def _refuse_when_full(self, client: str) -> None:
+        """Raise RefusedRequest (429) if all places are taken, and of them those of a client."""
+        requests = self._in_flight.requests
+        if not requests.has_room(client, 1):
+            raise RefusedRequest(429, [f"{requests.total} requests are being worked on; come back later"])
 
 
 class _Body:
@@ -270,8 +280,8 @@ class ClientDisconnected(Exception):
     """Raised when the client closed the connection before its body was read."""
 
 
-async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
-    """Read a request body; `in_flight.n_byte` counts its bytes until the function returns or raises.
+async def _read_body(receive: Receive, in_flight: InFlight, client: str) -> bytes:
+    """Read a request body; `in_flight.bytes` counts them until the function returns or raises.
 
     Bytes are counted as they arrive: the Content-Length header is not trusted. A body within its connection's equal
     share is read even where others hold all that is allowed, so that a few large ones do not keep small ones out.
@@ -293,16 +303,16 @@ async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
                 chunk = message.get("body", b"")
                 if len(body) + len(chunk) > limits.body:
                     raise RefusedRequest(413, [_too_large_message(limits.body)])
-                if len(body) + len(chunk) > share and in_flight.n_byte + len(chunk) > limits.bodies:
+                if len(body) + len(chunk) > share and not in_flight.bytes.has_room(client, len(chunk)):
                     full = f"the requests that are being worked on hold {limits.bodies} bytes; come back later"
                     raise RefusedRequest(429, [full])
                 body += chunk
-                in_flight.n_byte += len(chunk)
+                in_flight.bytes.add(client, len(chunk))
                 is_over = not message.get("more_body", False)
     except TimeoutError as error:
         raise RefusedRequest(408, [f"the body has not come in within {limits.read_seconds:g} seconds"]) from error
     finally:
-        in_flight.n_byte -= len(body)
+        in_flight.bytes.add(client, -len(body))
     if not body:
         raise RefusedRequest(400, ["the body is empty; expected a JSON object"])
     return bytes(body)
@@ -346,8 +356,8 @@ async def _send_refusal(refused: RefusedRequest, rest: _Body, send: Send, limits
     await send({"type": "http.response.body", "body": b""})
 
 
-def _carries_token(header: bytes, token: str) -> bool:
-    """Return True if an Authorization header (`Bearer` or `Basic`) holds the token, compared in constant time.
+def _shown_token(header: bytes) -> bytes:
+    """Return what an Authorization header (`Bearer` or `Basic`) shows as a token; empty for another one.
 
     The token may be the password of `Basic`: a client that cannot set headers is given http://prism:TOKEN@host.
     """
@@ -357,10 +367,8 @@ def _carries_token(header: bytes, token: str) -> bool:
         try:
             shown = base64.b64decode(shown, validate=True).partition(b":")[2]
         except (binascii.Error, ValueError):
-            return False
-    elif scheme.lower() != b"bearer":
-        return False
-    return hmac.compare_digest(shown, token.encode())
+            return b""
+    return shown if scheme.lower() in (b"basic", b"bearer") else b""
 
 
 def is_loopback(host: str) -> bool:

@@ -18,6 +18,7 @@ _HELP = {
     "connections_closed_total": "Connections closed: idle for another, headers late, answer not taken.",
     "requests_in_flight": "Requests that wait or are graded.",
     "bytes_in_flight": "Bytes of bodies that are being read, wait or are graded.",
+    "clients": "Clients with solutions that wait or are graded.",
     "admitted_operations": "Operations that the unfinished solutions may cost at most.",
     "waiting_solutions": "Solutions in a queue.",
     "running_solutions": "Solutions that workers are grading.",

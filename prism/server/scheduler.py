@@ -6,14 +6,14 @@ tried again from the start with the second, and at last graded. The row is that 
 no other. What was given up once is dear, and dear ones have one process of their own, beside as many as were asked for,
 so that no cheap one waits for the end of a dear one; where nothing else waits, they have the other workers too, but for
 one. Of one request a worker goes on with the problem that it was at, for it remembers what the solutions share. Each
-request, dear or cheap, has an equal share of the work, trials counted (`fair_queue`): beside four attackers, eight
-clients wait half as long again as without. All lives in one event loop.
+client, and of a client each request, dear or cheap, has an equal share of the work (`fair_queue`), trials counted, and
+the loading of problems, which is tried as grading is. All lives in one event loop.
 
-Refused: limits by address (fairness has to hold behind one proxy); first come, first served (eight clients with small
-solutions wait five to nine times as long beside four with dear ones); stopping or reprioritising processes (a process
-more for each solution that is put aside); ending a trial by the clock (a new process costs more than any trial); trying
-by the account's cost (that of a text which a worker remembers is as high as ever); and a memory of dear texts (what is
-tried leaves its parts behind in the worker, and the next trial goes further).
+Refused: a thread that loads problems (nothing kills it, and all wait for it); first come, first served (eight clients
+with small solutions wait five to nine times as long beside four with dear ones); stopping or reprioritising processes
+(a process more for each solution that is put aside); ending a trial by the clock (a new process costs more than any
+trial); trying by the account's cost (that of a text which a worker remembers is as high as ever); and a memory of dear
+texts (what is tried leaves its parts behind in the worker, and the next trial goes further).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from prism.budget import CHARACTER, SOLUTION
+from prism.budget import CHARACTER, EACH_NODE, GIVEN, KNOWLEDGE, NODES, NUMBERS, SOLUTION, SUBJECTS
 from prism.grading.pipeline import operations_of_cells
 from prism.problem.schema import Problem
 from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, WorkerPool
-from prism.server.fair_queue import FairQueue, RequestShare, VirtualTime
+from prism.server.fair_queue import Clients, FairQueue, Held, Share
 from prism.server.guard import Limits, RefusedRequest
 from prism.server.metrics import Gauge, Metrics
 
@@ -72,18 +72,20 @@ class Piece:
         bound: operations that it may cost.
         budget: what the client allows of these; None for all.
         outcome: the value of its `Graded`, or a `Killed`.
+        killed: how the workers ended that were at it before; then its row says so, and it is not graded again.
         since: the event loop's time at which it was queued [s].
         n_trial: trials that were given up; one makes it dear.
         is_beside: it runs in the process for dear ones.
     """
 
-    request: RequestShare
+    request: Share
     problem: Problem | PlainProblem
     rollout: Rollout
     digest: bytes
     bound: int
     budget: int | None
     outcome: asyncio.Future[Any]
+    killed: str = ""
     since: float = 0.0
     n_trial: int = 0
     is_beside: bool = False
@@ -107,11 +109,17 @@ def most_operations(n_character: int, budget: int | None, n_nodes: Sequence[int]
     return bound if budget is None else min(bound, budget)
 
 
+def most_of_loading(n_nodes: Sequence[int]) -> int:
+    """Return the operations that loading and preparing a problem may cost, by the nodes of each reference DAG."""
+    return sum(NODES + EACH_NODE * n for n in n_nodes) + KNOWLEDGE + SUBJECTS + NUMBERS + 2 * GIVEN
+
+
 class Scheduler:
     """Queues and admission of the solutions of all requests, before a pool of workers.
 
     Attributes:
-        admitted: operations that the unfinished solutions may cost together.
+        clients: those whose solutions are queued.
+        admitted: operations that the unfinished solutions of each may cost.
         last_end: the event loop's time at which a worker last ended with something [s].
     """
 
@@ -121,25 +129,25 @@ class Scheduler:
         self._slots = max(workers, 1)
         self._has_processes = workers > 0
         self._metrics = metrics
-        self._most_admitted = limits.work * self._slots
         self._most_dear = max(1, int(limits.queue * _DEAR_REQUESTS))
         self._stall_seconds = limits.stall_seconds
         self._queues: list[FairQueue[Piece]] = [FairQueue() for _ in range(len(TRIALS) + 1)]  # by trials given up
         self._running: dict[Piece, None] = {}
-        self._time = VirtualTime()
         self._reserved: list[float] = [*_RESERVED, _COST]
         self._deadly: OrderedDict[bytes, None] = OrderedDict()
-        self.admitted = 0
+        self.clients = Clients()
+        self.admitted: Held[Share] = Held(limits.work * self._slots)
         self.last_end = -math.inf
 
-    def admit(self, bounds: Sequence[int]) -> None:
-        """Refuse solutions that, with those that are unfinished, may cost too much; one request alone is admitted.
+    def admit(self, request: Share, bounds: Sequence[int]) -> None:
+        """Refuse solutions that, with those that are unfinished, may cost too much; each has one in any case.
 
         Errors:
             RefusedRequest: 429, with the seconds in which the workers will have done what is too much.
         """
-        excess = self.admitted + sum(bounds) - self._most_admitted
-        if self.admitted and excess > 0:
+        client, amount = request.client, sum(bounds)
+        if self.admitted.of(client) and not self.admitted.has_room(client, amount):
+            excess = self.admitted.total + amount - self.admitted.most
             raise RefusedRequest(
                 429, ["the solutions that wait may cost too much together; come back later"],
                 retry_after=min(_LONGEST_RETRY, math.ceil(excess / (_SPEED * self._slots))),
@@ -148,18 +156,18 @@ class Scheduler:
     def submit(self, *pieces: Piece) -> None:
         """Queue admitted solutions; their `outcome` is set when they are graded. Cancelling that takes one out."""
         for piece in pieces:
-            self.admitted += piece.bound
+            self.admitted.add(piece.request.client, piece.bound)
             piece.outcome.add_done_callback(partial(self._settle, piece))
             piece.since = asyncio.get_running_loop().time()
             piece.n_trial = len(TRIALS) if piece.digest in self._deadly else 0
-            self._time.enter(piece.request)
+            piece.request.enter()
             self._queues[piece.n_trial].put(piece.request, piece)
         self._begin()
 
     def _settle(self, piece: Piece, _: asyncio.Future[Any]) -> None:
         """Give back what a finished or cancelled solution was admitted with, and take it out of the queues."""
-        self.admitted -= piece.bound
-        self._time.leave(piece.request)
+        self.admitted.add(piece.request.client, -piece.bound)
+        piece.request.leave()
         if piece.outcome.cancelled():
             self._metrics.add("solutions", outcome="cancelled")
             self._queues[piece.n_trial].remove(piece.request, piece)
@@ -173,13 +181,14 @@ class Scheduler:
             if piece.outcome.done():  # cancelled a moment ago
                 continue
             tried, reserved = self._tried(piece), self._reserved[piece.n_trial]
+            options = {"budget": piece.budget, "tried": tried, "killed": piece.killed}
             try:
-                done = self._pool.submit(piece.problem, piece.rollout, {"budget": piece.budget, "tried": tried})
+                done = self._pool.submit(piece.problem, piece.rollout, options)
             except Exception as error:  # noqa: BLE001 - that of whoever waits for the solution
                 piece.outcome.set_exception(error)
                 continue
             self._running[piece] = None
-            piece.request.tag += reserved
+            piece.request.reserve(reserved)
             asyncio.wrap_future(done).add_done_callback(partial(self._end, piece, reserved))
 
     def _next(self, last: str) -> Piece | None:
@@ -189,14 +198,16 @@ class Scheduler:
         remembers what the solutions of a problem share.
         """
         first = self._queues[0].next()
-        waiting = [(n, request) for n, queue in enumerate(self._queues) if n and (request := queue.next()) is not None]
-        due, n_trial, dear = min(
-            ((request.tag + self._reserved[n], n, request) for n, request in waiting), default=(math.inf, 0, None),
-            key=lambda one: one[0],
-        )  # fmt: skip
+        n_trial, dear = 0, None
+        for n, queue in enumerate(self._queues[1:], start=1):
+            other = queue.next()
+            if other is not None and (
+                dear is None or not dear.is_before(other, self._reserved[n_trial], self._reserved[n])
+            ):
+                n_trial, dear = n, other
         n_beside = sum(piece.is_beside for piece in self._running)
         n_free = self._slots - (len(self._running) - n_beside)
-        if dear is not None and not n_beside and (first is None or due <= first.tag):
+        if dear is not None and not n_beside and (first is None or dear.is_before(first, self._reserved[n_trial])):
             piece = self._queues[n_trial].take(dear)
             piece.is_beside = self._has_processes
             return piece
@@ -229,7 +240,7 @@ class Scheduler:
         error = done.exception()
         found = None if error is not None else done.result()
         spent = found.done if isinstance(found, Graded) else reserved
-        self._time.spend(piece.request, spent, reserved)
+        piece.request.spend(spent, reserved)
         self._metrics.add("operations", int(spent))
         if piece.n_trial == len(TRIALS):
             self._reserved[-1] += (spent - self._reserved[-1]) / _MEMORY
@@ -249,8 +260,11 @@ class Scheduler:
     def _put_aside(self, piece: Piece) -> None:
         """Queue a solution among the dear ones, or refuse its request if too many others have some there."""
         self._metrics.add("trials_exceeded")
-        others = frozenset[RequestShare]().union(*(queue.requests for queue in self._queues[1:])) - {piece.request}
-        if len(others) < self._most_dear:
+        others = frozenset[Share]().union(*(queue.requests for queue in self._queues[1:])) - {piece.request}
+        dear: Held[Share] = Held(self._most_dear)
+        for request in others:
+            dear.add(request.client, 1)
+        if dear.has_room(piece.request.client, 1):
             piece.n_trial += 1
             piece.is_beside = False
             self._queues[piece.n_trial].put(piece.request, piece)
@@ -283,7 +297,8 @@ class Scheduler:
 
     def gauges(self, now: float) -> Iterator[Gauge]:
         """Yield what `/metrics` says of this moment; `now` is the event loop's time."""
-        yield Gauge("admitted_operations", self.admitted)
+        yield Gauge("admitted_operations", self.admitted.total)
+        yield Gauge("clients", self.admitted.n_client)
         yield Gauge("waiting_solutions", len(self._queues[0]), "first")
         yield Gauge("waiting_solutions", sum(map(len, self._queues[1:])), "dear")
         yield Gauge("running_solutions", len(self._running))

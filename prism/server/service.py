@@ -1,7 +1,8 @@
 """The grading service behind the routes: problems by id or inline, and solutions graded in worker processes.
 
-The event loop does nothing whose time grows with a text: one thread reads JSON and solutions, one loads inline
-problems, and the scheduler's workers grade.
+The event loop does nothing whose time grows with a text: a thread reads JSON and solutions, and the scheduler's workers
+load problems and grade. What a worker was killed on is asked for once more, as a row without a score: that needs the
+problem, and a problem that kills its worker is refused.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,21 +29,20 @@ from prism.grading.scoring import Scoring, scalars, score_by
 from prism.grading.verifying import with_presented_answer
 from prism.inputs import did_you_mean
 from prism.latex import solution_text
-from prism.problem.schema import Problem, load_problem
+from prism.problem.schema import Problem, read_problem
 from prism.problem.source import PlainProblem, node_counts
 from prism.rewards.references import gold_problem
 from prism.rewards.reward import Rewarded
 from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, Unprepared, WorkerPool
-from prism.server.fair_queue import RequestShare
 from prism.server.guard import Limits, RefusedRequest
 from prism.server.metrics import Metrics
-from prism.server.scheduler import Graded, Piece, Scheduler, most_operations, processes
+from prism.server.scheduler import Graded, Piece, Scheduler, most_of_loading, most_operations, processes
 
 T = TypeVar("T")
 Listed = Problem | PlainProblem
-_KEPT_INLINE = 512  # inline problems that are kept loaded; a trainer sends the same ones over and over
+_INLINE = "problem"  # the name of a problem that came with a request, for messages
 
 
 def _validate_sample_id(value: Any) -> str | None:
@@ -117,7 +116,7 @@ class _UnknownProblem(PrismError):
 
 
 class GradingService:
-    """The grading behind the HTTP routes: a scheduler of workers, a thread that reads, one that loads problems."""
+    """The grading behind the HTTP routes: a scheduler of workers, and a thread that reads."""
 
     def __init__(
         self, problems: Mapping[str, Listed], scoring: Scoring, limits: Limits, workers: int, thinking: bool,
@@ -133,12 +132,10 @@ class GradingService:
         self.workers = workers
         self._pool = WorkerPool(
             partial(_grade_item, scoring=scoring, thinking=thinking),
-            workers=processes(workers), training=scoring.needs_training, kill_after=limits.kill_after,
+            workers=processes(workers), training=scoring.needs_training, kill_after=limits.kill_after, prepares=True,
         )  # fmt: skip
         self.scheduler = Scheduler(self._pool, limits, workers, metrics)
         self._json_thread = ThreadPoolExecutor(1, "prism reading")
-        self._load_thread = ThreadPoolExecutor(1, "prism loading")
-        self._inline: OrderedDict[str, Problem | tuple[str, ...]] = OrderedDict()
 
     @property
     def is_ready(self) -> bool:
@@ -152,17 +149,17 @@ class GradingService:
     def stop(self) -> None:
         """Stop the workers; solutions that wait to be graded are dropped."""
         self._pool.stop()
-        for pool in (self._json_thread, self._load_thread):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._json_thread.shutdown(wait=False, cancel_futures=True)
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return `function(*arguments)`, run in the JSON thread: for work whose time grows with the size of a body."""
         return await asyncio.get_running_loop().run_in_executor(self._json_thread, function, *arguments)
 
-    async def grade_items(self, items: Sequence[GradeItem], places: Sequence[str]) -> list[GradedItem]:
+    async def grade_items(self, client: str, items: Sequence[GradeItem], places: Sequence[str]) -> list[GradedItem]:
         """Grade all items of a request and return their outcomes in order.
 
         Args:
+            client: who asks.
             places: prefix of each item's faults, as `items[0].`.
 
         Errors:
@@ -188,8 +185,13 @@ class GradingService:
                 faults.append(f"{place}{known.fault}")
         if faults:
             raise RefusedRequest(404 if n_unknown == len(faults) else 422, faults)
-        graded = await self._grade(list(zip(problems, items, read, strict=True)))
-        lines = [line for each in graded if isinstance(each, Unprepared) for line in str(each.fault).split("\n")]
+        graded = await self._grade(client, list(zip(problems, items, read, strict=True)))
+        lines = [
+            f"{place if _is_inline(problem) else ''}{line}"
+            for place, problem, each in zip(places, problems, graded, strict=True)
+            if isinstance(each, Unprepared)
+            for line in _fault_lines(each.fault)
+        ]
         if lines:
             raise RefusedRequest(422, list(dict.fromkeys(lines)))
         return [each for each in graded if isinstance(each, GradedItem)]
@@ -207,7 +209,7 @@ class GradingService:
             for row, gold in zip(rows, golds, strict=True)
         ]
 
-    async def reward_items(self, items: Sequence[GradeItem]) -> list[Rewarded]:
+    async def reward_items(self, client: str, items: Sequence[GradeItem]) -> list[Rewarded]:
         """Return the reward of each item; its value is None for an unusable problem, 0 for an unusable solution."""
         rewards: list[Rewarded | None] = []
         usable: list[tuple[Listed, GradeItem, _ReadSolution]] = []
@@ -224,53 +226,57 @@ class GradingService:
             usable.append((problem, item, known))
         graded = (
             _bad_reference(each.fault) if isinstance(each, Unprepared) else each.reward
-            for each in await self._grade(usable)
+            for each in await self._grade(client, usable)
         )
         return [next(graded) if each is None else each for each in rewards]
 
-    async def _grade(self, usable: Sequence[tuple[Listed, GradeItem, _ReadSolution]]) -> list[GradedItem | Unprepared]:
+    async def _grade(
+        self, client: str, usable: Sequence[tuple[Listed, GradeItem, _ReadSolution]]
+    ) -> list[GradedItem | Unprepared]:
         """Grade items in the workers, in order; where this is cancelled, as its client has gone, they are too.
 
         Errors:
             RefusedRequest: too much work is waiting (429); the workers do not start (503).
         """
-        loop, request = asyncio.get_running_loop(), RequestShare()
-        pieces = [
-            Piece(
-                request, problem, Rollout(problem.id, item.solution, item.sample_id or "1"),
-                problem.sha256.encode() + known.digest,
-                most_operations(known.n_character, item.budget, _node_counts(problem)), item.budget,
-                loop.create_future(),
-            )
-            for problem, item, known in usable
-        ]  # fmt: skip
-        self.scheduler.admit([piece.bound for piece in pieces])
+        loop, request = asyncio.get_running_loop(), self.scheduler.clients.request(client)
+        loaded: set[str] = set()
+        pieces = []
+        for problem, item, known in usable:
+            n_nodes = _node_counts(problem)
+            bound = most_operations(known.n_character, item.budget, n_nodes)
+            if _is_inline(problem) and problem.sha256 not in loaded:
+                loaded.add(problem.sha256)
+                bound += most_of_loading(n_nodes)
+            rollout = Rollout(problem.id, item.solution, item.sample_id or "1")
+            digest = problem.sha256.encode() + known.digest
+            pieces.append(Piece(request, problem, rollout, digest, bound, item.budget, loop.create_future()))
+        self.scheduler.admit(request, [piece.bound for piece in pieces])
+        results = await self._results(pieces)
+        again = [
+            replace(piece, killed=result.reason, bound=0, outcome=loop.create_future())
+            for piece, result in zip(pieces, results, strict=True)
+            if isinstance(result, Killed)
+        ]
+        rows = iter(await self._results(again))
+        return [_outcome(next(rows) if isinstance(result, Killed) else result) for result in results]
+
+    async def _results(self, pieces: Sequence[Piece]) -> list[Any]:
+        """Return what the workers make of admitted pieces, each a value for its client or `Killed`.
+
+        Errors:
+            RefusedRequest: the workers do not start (503).
+        """
         self.scheduler.submit(*pieces)
         try:
-            results = await asyncio.gather(*(piece.outcome for piece in pieces))
+            return await asyncio.gather(*(piece.outcome for piece in pieces))
         except PrismError as error:
             raise RefusedRequest(503, [str(error)]) from error
         finally:
             for piece in pieces:
                 piece.outcome.cancel()
-        return [
-            await loop.run_in_executor(self._load_thread, self._killed_item, piece, result.reason)
-            if isinstance(result, Killed)
-            else result
-            for piece, result in zip(pieces, results, strict=True)
-        ]
-
-    def _killed_item(self, piece: Piece, reason: str) -> GradedItem | Unprepared:
-        """Return the outcome of a solution that killed its workers: a row of status `killed`, without score."""
-        try:
-            problem = load_problem(piece.problem)
-        except DataFileError as error:
-            return Unprepared(error)
-        lost = without_score(problem, piece.rollout, "killed", reason)
-        return _make_graded_item(problem, piece.rollout, lost, self.scoring)
 
     async def _find_problem(self, reference: Any) -> Listed:
-        """Return the problem of an id in the problem set, or the loaded one of an inline problem (JSON object or text).
+        """Return the problem of an id in the problem set, or an inline one (JSON object or text), read and not loaded.
 
         Errors:
             DataFileError: an inline problem with faults.
@@ -286,19 +292,27 @@ class GradingService:
             raise _UnknownProblem(reference, len(self.problems))
         if not isinstance(reference, str | dict):
             raise PrismError(f"found {named_type(reference)}; expected an id, or a problem as an object")
-        key = await self.in_thread(_inline_key, reference, self.limits.problem)
-        found = self._inline.get(key) if isinstance(key, str) else key
-        if isinstance(key, str):
-            if found is None:  # a known problem does not wait for others' that are dear to load
-                loop = asyncio.get_running_loop()
-                found = await loop.run_in_executor(self._load_thread, _load_or_faults, reference)
-            self._inline[key] = found
-            self._inline.move_to_end(key)
-            if len(self._inline) > _KEPT_INLINE:
-                self._inline.popitem(last=False)
-        if not isinstance(found, Problem):
-            raise DataFileError("problem", found or ())
-        return found
+        return await self.in_thread(_read_inline, reference, self.limits.problem)
+
+
+def _outcome(result: Any) -> GradedItem | Unprepared:
+    """Return the outcome of an item; without even a row that has no score, its problem cannot be used."""
+    if isinstance(result, Killed):
+        return Unprepared(DataFileError(_INLINE, (f"cannot be loaded: the process that did it {result.reason}",)))
+    assert isinstance(result, GradedItem | Unprepared)
+    return result
+
+
+def _fault_lines(error: PrismError) -> list[str]:
+    """Return the faults of a problem, a line each."""
+    if isinstance(error, DataFileError):
+        return [f"{error.file}: {fault}" for fault in error.faults]
+    return str(error).split("\n")
+
+
+def _is_inline(problem: Listed) -> bool:
+    """Return True for a problem that came with a request."""
+    return isinstance(problem, PlainProblem) and problem.name == _INLINE
 
 
 def _node_counts(problem: Listed) -> tuple[int, ...]:
@@ -313,25 +327,20 @@ def _bad_reference(error: PrismError) -> Rewarded:
     return Rewarded(None, scalars(None, bad_reference=True), None, str(error))
 
 
-def _inline_key(source: str | dict[str, Any], longest: int) -> str | tuple[str, ...]:
-    """Return the key of an inline problem in the cache; or its faults, if it is not to be loaded."""
+def _read_inline(source: str | dict[str, Any], longest: int) -> PlainProblem:
+    """Return an inline problem as plain data.
+
+    Errors:
+        DataFileError: what is wrong with it, as far as no formula is read.
+    """
     try:
         text = source if isinstance(source, str) else json.dumps(source, sort_keys=True)
-    except RecursionError:
-        return ("is nested too deep",)
-    if len(text) > longest:
-        return (f"is longer than {longest} characters; put it into the problem set",)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _load_or_faults(source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
-    """Load a problem; return its faults as a tuple of texts if it cannot be used."""
-    try:
-        return load_problem(source)
-    except DataFileError as error:
-        return error.faults
-    except Exception as error:  # noqa: BLE001 - whatever is in it, the server goes on
-        return (f"cannot be read: {type(error).__name__}",)
+        if len(text) > longest:
+            fault = f"is longer than {longest} characters; put it into the problem set"
+            raise DataFileError(_INLINE, (fault,))
+        return replace(read_problem(source), name=_INLINE)
+    except RecursionError as error:
+        raise DataFileError(_INLINE, ("is nested too deep",)) from error
 
 
 def _read_solutions(items: Sequence[GradeItem]) -> list[_ReadSolution]:
@@ -349,22 +358,44 @@ def _read_solution(solution: Any) -> _ReadSolution:
 
 
 def _grade_item(
-    prepared: PreparedProblem, rollout: Rollout, *, budget: int | None, tried: int | None, scoring: Scoring,
-    thinking: bool,
+    prepared: Callable[[], PreparedProblem], rollout: Rollout, *, budget: int | None, tried: int | None, killed: str,
+    scoring: Scoring, thinking: bool,
 ) -> Graded:  # fmt: skip
-    """Grade one solution, for its row and reward (the job of the worker processes).
+    """Load the problem and grade one solution, for its row and reward (the job of the worker processes).
 
     Args:
-        tried: operations really done after which it is given up; None for all that it takes.
+        tried: operations really done after which either is given up; None for all that it takes.
+        killed: how the workers ended that were at it before: the row says so, and nothing is graded; or empty.
     """
-    with trial(math.inf if tried is None else tried) as attempt:
+    most = math.inf if tried is None else tried
+    with trial(most) as loading:
+        problem = _prepared_or_fault(prepared)
+    if loading.is_over:
+        return Graded(None, loading.done, is_over=True)
+    if isinstance(problem, Unprepared):
+        return Graded(problem, loading.done)
+    if killed:
+        lost = without_score(problem.problem, rollout, "killed", killed)
+        return Graded(_make_graded_item(problem.problem, rollout, lost, scoring), loading.done)
+    with trial(most) as attempt:
         try:
-            result = grade(prepared, rollout.solution, sample_id=rollout.sample_id, thinking=thinking, budget=budget)
+            result = grade(problem, rollout.solution, sample_id=rollout.sample_id, thinking=thinking, budget=budget)
         except Exception as error:  # noqa: BLE001 - the boundary of one solution: the others go on
-            result = without_score(prepared.problem, rollout, "internal", f"{type(error).__name__}: {error}")
+            result = without_score(problem.problem, rollout, "internal", f"{type(error).__name__}: {error}")
+    done = loading.done + attempt.done
     if attempt.is_over:
-        return Graded(None, attempt.done, is_over=True)
-    return Graded(_make_graded_item(prepared.problem, rollout, result, scoring), attempt.done)
+        return Graded(None, done, is_over=True)
+    return Graded(_make_graded_item(problem.problem, rollout, result, scoring), done)
+
+
+def _prepared_or_fault(prepared: Callable[[], PreparedProblem]) -> PreparedProblem | Unprepared:
+    """Return the prepared problem, or what is wrong with it."""
+    try:
+        return prepared()
+    except PrismError as error:
+        return Unprepared(error)
+    except Exception as error:  # noqa: BLE001 - the boundary of one problem: whatever is in it, the others go on
+        return Unprepared(DataFileError(_INLINE, (f"cannot be read: {type(error).__name__}",)))
 
 
 def _make_graded_item(problem: Problem, rollout: Rollout, result: Grade, scoring: Scoring) -> GradedItem:

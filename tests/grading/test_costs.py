@@ -19,7 +19,7 @@ import prism
 from prism import budget
 from prism.engine import kernels
 from prism.equivalence.facts import facts_of
-from prism.grading import json_line, pipeline, score_row
+from prism.grading import json_line, match_matrix, pipeline, score_row
 from prism.grading.prepared import PreparedProblem
 from prism.rewards import Reward
 from tests.grading.test_grading import forget
@@ -35,6 +35,16 @@ PROBLEM = {
     ],
 }
 HONEST = r"$U = r q$ and so \boxed{V = q/r}"
+
+
+def test_a_cell_that_was_forgotten_costs_what_it_did() -> None:
+    """What a pair adds to the remembered interpretation of a formula is not free when the pair is decided again."""
+    problem = prism.load_problem("bucket")
+    prepared = prism.prepare(problem)
+    for student in problem.students:
+        cost = prism.grade(prepared, student.solution).cost
+        match_matrix._verdict_on.cache_clear()  # type: ignore[attr-defined]
+        assert prism.grade(prepared, student.solution).cost == cost, student.name
 
 
 def written(case: dict[str, Any]) -> str:

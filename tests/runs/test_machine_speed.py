@@ -46,14 +46,18 @@ def test_the_table_has_a_row_for_each_number_of_workers(monkeypatch: pytest.Monk
         return machine_speed.Pace(10, (100.0 if kind.is_whole else 1000.0) * workers), 300.0
 
     monkeypatch.setattr(machine_speed, "measure_pace", pace)
-    printed = run.invoke(app, ["bench", "--workers", "3"]).stdout
-    lines = [line for line in printed.splitlines() if " MB" in line]
+    printed = run.invoke(app, ["bench", "--workers", "3", "--step", "4096", "--within", "10"]).stdout
+    lines = [line for line in printed.splitlines() if " s (" in line]
     assert [line.split()[1] for line in lines] == ["1", "2", "3"]
     assert [line.count(" s (") for line in lines] == [4, 4, 4]
     assert "4 s (1,000.0)" in lines[0]
     assert "14 s (300.0)" in lines[2]
     assert "Seconds for 4,096 rollouts" in printed
-    assert measure_machine(workers=3).rows[1].workers == 2
+    assert "Workers for 4,096 rollouts within 10 s" in printed
+    assert "1 (300 MB) │     1 (300 MB) │ 5 (1,500 MB) │   5 (1,500 MB)" in printed
+    measured = measure_machine(workers=3)
+    assert measured.rows[1].workers == 2
+    assert [each.workers for each in measured.needed(1_000_000, 10).values()] == [100, 100, 1000, 1000]
 
 
 def test_each_shipped_solution_is_measured_once_or_as_one_group() -> None:

@@ -185,12 +185,12 @@ def test_who_hangs_up_is_not_worked_for() -> None:
             _, writer = await one.open()
             writer.write(POST.replace(b"/ ", b"/wait ", 1) + b"Content-Length: 2\r\n\r\n{}")
             await one.begun.wait()
-            assert one.in_flight.n_request == 1
+            assert one.in_flight.requests.total == 1
             writer.close()
             await one.cancelled.wait()
-            while one.in_flight.n_request:
+            while one.in_flight.requests.total:
                 await asyncio.sleep(0)
-            assert one.in_flight.n_byte == 0
+            assert one.in_flight.bytes.total == 0
             assert one.counted("prism_clients_gone_total 1")
 
     played(scene)

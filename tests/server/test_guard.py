@@ -104,12 +104,55 @@ def test_a_few_large_bodies_that_do_not_end_keep_no_small_one_out() -> None:
     async def scene() -> None:
         large = asyncio.create_task(guard(scope, body_of(1000, is_whole=False), send))
         await asyncio.sleep(0)
-        assert in_flight.n_byte == 1000
+        assert in_flight.bytes.total == 1000
         await guard(scope, body_of(100, is_whole=True), send)
         await guard(scope, body_of(101, is_whole=True), send)
         assert statuses == [200, 429]
         large.cancel()
         await asyncio.gather(large, return_exceptions=True)
-        assert in_flight.n_byte == 0
+        assert in_flight.bytes.total == 0
 
     asyncio.run(scene())
+
+
+def test_places_are_shared_by_clients_told_apart_by_address_or_by_token() -> None:
+    """Of two places one client has both, and another one still has one, by its address or by its token."""
+    other = "another-token-of-30-characters"
+
+    def statuses(token: Any, *asked: tuple[str, str]) -> list[int]:
+        found: list[int] = []
+        in_flight = InFlight(Limits(queue=2))
+
+        async def inside(_: Any, receive: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await asyncio.Event().wait()
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"{}", "more_body": False}
+
+        async def send(message: Any) -> None:
+            found.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+        async def scene() -> None:
+            guard = RequestGuard(inside, token=token, in_flight=in_flight)
+            running = []
+            for address, shown in asked:
+                headers = [(b"content-type", b"application/json"), (b"authorization", f"Bearer {shown}".encode())]
+                scope = {"type": "http", "method": "POST", "headers": headers, "client": (address, 1)}
+                running.append(asyncio.create_task(guard(scope, receive, send)))
+                await asyncio.sleep(0.01)
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            assert (in_flight.requests.total, in_flight.bytes.total) == (0, 0)
+
+        asyncio.run(scene())
+        return found
+
+    here, there = "10.0.0.1", "10.0.0.2"
+    both_places = (here, ""), (here, ""), (here, "")
+    assert statuses(None, *both_places, (there, ""), (there, "")) == [200, 200, 429, 200, 429]
+    assert statuses(TOKEN, (here, TOKEN), (here, TOKEN), (here, TOKEN), (there, TOKEN)) == [200, 200, 429, 200]
+    both = [TOKEN, other]
+    assert statuses(both, (here, TOKEN), (there, TOKEN), (there, TOKEN), (here, other)) == [200, 200, 429, 200]
+    assert statuses(both, (here, TOKEN), (here, "no-token-at-all-of-any")) == [200, 401]

@@ -88,7 +88,8 @@ def test_refusals_for_too_much_work_are_told_and_counted() -> None:
     app = create_app(PROBLEM, limits=Limits(work=1))
     with TestClient(app) as client:
         assert client.post("/grade", json={"problem": "newton", "solution": RIGHT}).status_code == 200
-        app.state.service.scheduler.admitted = 1  # as if something was being graded
+        scheduler = app.state.service.scheduler
+        scheduler.admitted.add(scheduler.clients.request("testclient").client, 1)  # as if something was being graded
         answer = client.post("/grade", json={"problem": "newton", "solution": RIGHT})
         assert answer.status_code == 429
         assert answer.headers["retry-after"] == "2"

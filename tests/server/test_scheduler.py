@@ -15,7 +15,7 @@ from prism import budget
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed
 from prism.server import scheduler
-from prism.server.fair_queue import RequestShare
+from prism.server.fair_queue import Share
 from prism.server.guard import Limits, RefusedRequest
 from prism.server.metrics import Metrics
 from prism.server.scheduler import TRIALS, Graded, Piece, Scheduler, most_operations
@@ -58,20 +58,24 @@ class Bench:
         self.scheduler = Scheduler(self.pool, limits, workers, self.metrics)  # type: ignore[arg-type]
         self.pieces: dict[str, Piece] = {}
 
-    def submit(self, text: str, request: RequestShare | None = None, allowed: int | None = None) -> Piece:
+    def request(self, client: str = "") -> Share:
+        """A new request, by default of the one client."""
+        return self.scheduler.clients.request(client)
+
+    def submit(self, text: str, request: Share | None = None, allowed: int | None = None) -> Piece:
         bound = most_operations(len(text), allowed)
         outcome = asyncio.get_running_loop().create_future()
         piece = Piece(
-            request or RequestShare(), PROBLEM, Rollout("newton", text, "1"), text.encode(), bound, allowed, outcome
+            request or self.request(), PROBLEM, Rollout("newton", text, "1"), text.encode(), bound, allowed, outcome
         )
-        self.scheduler.admit([bound])
+        self.scheduler.admit(piece.request, [bound])
         self.scheduler.submit(piece)
         self.pieces[text] = piece
         return piece
 
     def submit_together(self, **texts: str) -> None:
         """Submit one request of texts, each with the name of its problem."""
-        request, loop = RequestShare(), asyncio.get_running_loop()
+        request, loop = self.request(), asyncio.get_running_loop()
         for text, name in texts.items():
             problem = replace(PROBLEM, sha256=name)
             rollout = Rollout("newton", text, "1")
@@ -107,14 +111,14 @@ def played(scene: Callable[[Bench], Awaitable[None]], *, workers: int = 2, limit
 
 def test_who_is_alone_is_graded_at_once() -> None:
     async def scene(bench: Bench) -> None:
-        both = RequestShare()
+        both = bench.request()
         pieces = [bench.submit(text, both) for text in ("one", "two")]
         assert bench.pool.given == [("one", None, None), ("two", None, None)]
         await bench.end("one", Graded("row", 5))
         await bench.end("two", Graded("row", 6))
         assert [piece.outcome.result() for piece in pieces] == ["row", "row"]
         assert both.unfinished == 0
-        assert bench.scheduler.admitted == 0
+        assert bench.scheduler.admitted.total == 0
         assert bench.counted("prism_operations_total 11")
 
     played(scene)
@@ -142,7 +146,7 @@ def test_beside_requests_of_many_nothing_is_tried_first() -> None:
     """Whoever waits for 256 solutions does not wait for the end of one; and a trial given up is lost."""
 
     async def scene(bench: Bench) -> None:
-        many = RequestShare()
+        many = bench.request()
         for k in range(scheduler._FEW + 2):
             bench.submit(f"m{k}", many)
         bench.submit("one")
@@ -212,7 +216,7 @@ def test_a_dear_solution_waits_until_its_share_would_have_done_it() -> None:
 
 def test_requests_of_many_do_not_hold_up_requests_of_one() -> None:
     async def scene(bench: Bench) -> None:
-        many = RequestShare()
+        many = bench.request()
         for k in range(4):
             bench.submit(f"m{k}", many)
         bench.submit("one")
@@ -265,9 +269,51 @@ def test_what_is_admitted_is_bounded_by_what_it_may_cost() -> None:
 
 def test_a_request_that_is_alone_is_taken_whatever_it_costs() -> None:
     async def scene(bench: Bench) -> None:
-        bench.scheduler.admit([10**15])
+        bench.scheduler.admit(bench.request(), [10**15])
 
     played(scene, limits=Limits(work=1))
+
+
+def test_the_only_request_of_a_client_is_taken_whatever_others_hold() -> None:
+    async def scene(bench: Bench) -> None:
+        bench.submit("a" * 100, bench.request("first"))
+        with pytest.raises(RefusedRequest):
+            bench.submit("b" * 100, bench.request("first"))
+        bench.submit("c" * 100, bench.request("second"))
+        bench.submit("d" * 100, bench.request("third"))
+        with pytest.raises(RefusedRequest):
+            bench.submit("e" * 100, bench.request("third"))
+
+    played(scene, workers=1, limits=Limits(work=most_operations(100, None)))
+
+
+def test_clients_take_turns_whatever_each_sends() -> None:
+    async def scene(bench: Bench) -> None:
+        for k in range(6):
+            bench.submit(f"many {k}", bench.request("many"))
+        bench.submit("few", bench.request("few"))
+        done = Graded("row", TRIAL)
+        await bench.end("many 0", done)
+        assert bench.given == ["many 0", "few"]
+        await bench.end("few", done)
+        assert bench.given == ["many 0", "few", "many 1"]
+
+    played(scene, workers=1)
+
+
+def test_dear_solutions_of_one_client_leave_others_a_place() -> None:
+    """Of four places two are for requests with dear ones; a second client has one of them in any case."""
+
+    async def scene(bench: Bench) -> None:
+        for client in ("many", "many", "many", "other"):
+            bench.submit(f"{client} {len(bench.pieces)}", bench.request(client))
+        for piece in bench.pieces.values():
+            bench.scheduler._put_aside(piece)
+        refused = [text for text, piece in bench.pieces.items() if piece.outcome.done()]
+        assert refused == ["many 2"]
+        assert isinstance(bench.pieces["many 2"].outcome.exception(), RefusedRequest)
+
+    played(scene, limits=Limits(queue=4))
 
 
 def test_requests_with_dear_solutions_do_not_take_all_places() -> None:
@@ -290,7 +336,7 @@ def test_who_hangs_up_is_taken_out_of_the_queue() -> None:
         second.outcome.cancel()
         first.outcome.cancel()
         await asyncio.sleep(0)
-        assert bench.scheduler.admitted == 0
+        assert bench.scheduler.admitted.total == 0
         bench.submit("third")
         await bench.end("first", DEAR)  # it had begun, and nobody waits for it
         assert bench.given == ["first", "third"]

@@ -225,20 +225,24 @@ def _misses(one: Alone, two: Alone) -> bool:
 
 
 def _solutions(one: Alone, two: Alone) -> Iterator[Draw]:
-    """Yield interpretations that satisfy an equation, by its lone letter or by those that another one has too."""
-    members, signature = one.formula.members, one.draw.signature
+    """Yield interpretations that satisfy an equation, by its lone letter or by those that another one has too.
+
+    Its own interpretation is left as it is: what one pair added to it would be free for the next one.
+    """
+    draw = one.copied_draw()
+    members, signature = one.formula.members, draw.signature
     for member, other in (members, members[::-1]):
         is_lone = member.op == "sym" and member.name not in symbols(other)
         is_lone = is_lone and not signature.functions.get(member.name)
         if is_lone and is_drawn_freely(member.name, signature):
-            yield with_value(one.draw, member.name, Evaluator(one.draw).value(other, Scope()))
+            yield with_value(draw, member.name, Evaluator(draw).value(other, Scope()))
     inside = symbols(*(node for f in (one.formula, two.formula) for m in f.members for node in walk(m)
                        if node.op == "integral"))  # fmt: skip
     letters = sorted(unknowns(signature, one.formula, two.formula), key=lambda each: each[0] in inside)
     for name, is_shift in letters:
         found = first_root(one.written, one.context, one.shown, name, is_shift)
         if found is not None:
-            yield replace(one.draw, shifts={name: found}) if is_shift else with_value(one.draw, name, found)
+            yield replace(draw, shifts={name: found}) if is_shift else with_value(draw, name, found)
 
 
 @remembered(8192)

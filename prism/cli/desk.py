@@ -12,7 +12,7 @@ import typer
 import prism
 from prism.cli.application import app
 from prism.cli.helptext import Door
-from prism.cli.options import fail, read_token
+from prism.cli.options import fail, read_tokens
 
 
 @app.command(rich_help_panel=Door.WRITE)
@@ -30,7 +30,10 @@ def desk(
         from prism import desk as door
     except ImportError as error:
         fail(str(error))
-    token = read_token(token_file, token_env) or secrets.token_urlsafe(24)
+    tokens = read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
+    if len(tokens) > 1:
+        raise typer.BadParameter("one token: a desk is opened by one address")
+    token = tokens[0]
     try:
         made = door.create_desk(folder, token=token)
         listening = door.listen(port)

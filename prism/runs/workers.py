@@ -61,7 +61,7 @@ _WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bou
 _TICK = 1.0  # seconds between two looks at the clock
 _RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
 _SPAWNS = 60  # times that it is, as descriptors or memory may become free
-_KILLED = (-signal.SIGKILL, -signal.SIGTERM)  # how a process ends that others end
+_KILLED = tuple(-getattr(signal, name) for name in ("SIGKILL", "SIGTERM") if hasattr(signal, name))  # by others
 _LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"

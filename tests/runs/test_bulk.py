@@ -18,6 +18,7 @@ from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.steps import Step
 from prism.problem.collection import list_problems, load_problems
+from prism.runs import workers
 from prism.runs.bulk import Options, grade_rollout, run
 from prism.runs.rollouts import Rollout, scan
 from prism.runs.score_files import score_rows
@@ -197,6 +198,19 @@ def test_workers_that_cannot_start_are_an_error(monkeypatch):
     monkeypatch.setattr("prism.runs.workers._START", "raise SystemExit(3)  # {path}")
     with pytest.raises(PrismError, match="ended 5 times before it was ready, the last time with code 3"):
         list(prism.grade_many(FALL, [{"response": "$v = gt$"}], workers=1))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_workers_that_are_killed_before_they_are_ready_are_started_again(monkeypatch, tmp_path):
+    n_killed = workers.STARTS + 2
+    dies = f"import os, pathlib; seen = pathlib.Path({str(tmp_path / 'starts')!r}); seen.open('a').write('x')"
+    dies += f"; len(seen.read_text()) > {n_killed} or os.kill(os.getpid(), 9); "
+    monkeypatch.setattr(workers, "_START", dies + workers._START)
+    monkeypatch.setattr(workers, "_RESPAWN", 0.01)
+    (row,) = prism.grade_many(FALL, [{"response": "$v = gt$"}], workers=1)
+    assert row.status != "killed"
+    assert (tmp_path / "starts").read_text() == "x" * (n_killed + 1)
 
 
 # Runs. ----------------------------------------------------------------------------------------------------------

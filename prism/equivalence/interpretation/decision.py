@@ -134,6 +134,9 @@ def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
     names |= {variable for f in (a, b) for _, variable in f.depends}
     if r"\theta" in names and "r" in names:
         return ("spherical",)
+    derived = [symbols(node.args[0]) for node in nodes if node.op in ("derivative", "partial")]
+    if any(r"\rho" in inside for inside in derived):
+        return ("cartesian",)  # a field: nobody differentiates a coordinate beside a nabla
     operands = [symbols(node.args[0]) for node in nodes if node.op == "nabla"]
     if any(r"\rho" in inside or r"\hat{\rho}" in inside for inside in operands):
         is_named = not names.isdisjoint((r"\phi", r"\hat{\phi}", r"\hat{\rho}", r"\hat{z}"))
@@ -566,8 +569,6 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
         return _solves_for_tensor(draw, a, b, letters)
-    if draw.signature.tensors and _have_same_residual(draw, a, b):
-        return True
     if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
         return found
     if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
@@ -616,21 +617,20 @@ def _is_same_root(one: Draw, two: Draw, name: str) -> bool:
     return x is not None and y is not None and size_of(add(x, y, -1)) < _SAME_ROOT * size_of(x)
 
 
-def _have_same_residual(draw: Draw, a: Formula, b: Formula) -> bool:
+def _is_one_residual(one: Scalar, two: Scalar, scale: float) -> bool:
     """Return True if left minus right side of two equations between numbers is the same up to a sign."""
-    (one, first), (two, second) = (residual_of(draw, f, Scope()) for f in (a, b))
-    if isinstance(one, Table) or isinstance(two, Table):
-        return False
-    return any(compare_to_zero(add(one, two, sign), first + second) is True for sign in (1, -1))
+    return any(compare_to_zero(add(one, two, sign), scale) is True for sign in (1, -1))
 
 
 def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
-    """Return True if the residuals of two equations between tables are multiples of each other.
+    """Return True if the residuals of two equations between tables are multiples of each other, or the same numbers.
 
-    Raise Unvalued for numbers: any two are.
+    Raise Unvalued for other numbers: any two are multiples.
     """
-    (one, _), (two, _) = (residual_of(draw, f, Scope()) for f in (a, b))
+    (one, first), (two, second) = (residual_of(draw, f, Scope()) for f in (a, b))
     if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
+        if not isinstance(one, Table) and not isinstance(two, Table) and _is_one_residual(one, two, first + second):
+            return True
         raise Unvalued("no letter to solve for")
     if one.rows == one.columns > 1 and all(map(_is_multiple_of_unit, (one, two))):
         raise Unvalued("an equation between numbers")

@@ -28,6 +28,7 @@ from prism.equivalence.interpretation.values import (
 STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_FAR = 100.0  # from where letters are drawn
 _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
@@ -123,6 +124,8 @@ def root_of(
 
     try:
         y, missed, scale, steepness, is_only = _searched(residual, start)
+        if float(y.abs_lower()) > _FAR:  # where functions may have died away: nothing there is of the size of the sides
+            scale = size_of(residual(y * acb(1.01))[0])
     except (Unvalued, ZeroDivisionError):
         return None, False
     if not missed < _ROOT_LEVEL * scale or not steepness:

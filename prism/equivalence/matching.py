@@ -17,8 +17,8 @@ from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, sym
 from prism.algebra.symbols import symbol_of
 from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
-from prism.equivalence.bound_variables import are_cut_alike
 from prism.equivalence.common_solutions import compare_common_solutions
+from prism.equivalence.cut_ranges import are_cut_alike
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology

@@ -55,12 +55,19 @@ def value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Valu
         node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
     if node.op not in ("add", "sub"):
         value = evaluator.value(node, scope)
-        return value, size_of(value)
+        return value, size_of(value) + _size_of_slopes(evaluator, node, scope)
     total, scale = value_and_size(evaluator, node.args[0], scope)
     for arg in node.args[1:]:
         value, size = value_and_size(evaluator, arg, scope)
         total, scale = add(total, value, -1 if node.op == "sub" else 1), scale + size
     return total, scale
+
+
+def _size_of_slopes(evaluator: Evaluator, node: Expr, scope: Scope) -> float:
+    """Return the size of what a divergence or curl adds up, which cancels in that of a curl or gradient; else 0."""
+    if node.op != "nabla" or node.name not in ("div", "curl"):
+        return 0.0
+    return sum(map(size_of, evaluator.gradient(lambda inner: evaluator.value(node.args[0], inner), scope)))
 
 
 def unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:

@@ -26,7 +26,7 @@ _CONSTANTS = frozenset((r"\hbar", "k_B", r"\epsilon_0", r"\mu_0"))
 
 
 def with_means_of_draws(a: Formula, b: Formula, known: Set[str]) -> tuple[Formula, Formula] | None:
-    r"""Return a reference and a claim with averages in place of their means; None if they are of operators.
+    r"""Return a reference and a claim with averages in place of their means; None if none, or of operators.
 
     Args:
         known: letters that are numbers, as givens are.
@@ -37,7 +37,7 @@ def with_means_of_draws(a: Formula, b: Formula, known: Set[str]) -> tuple[Formul
     E = (1/6)*(2*(T'1 - T'0)) + (1/3)*(2*(T'2 - T'0)) + (1/2)*(2*(T'3 - T'0))
     """
     means = [node for f in (a, b) for member in f.members for node in nodes_with(member, "bracket")]
-    if not all(map(is_mean, means)) or shows_operators(a) or shows_operators(b) or _show_an_order(means):
+    if not means or not all(map(is_mean, means)) or shows_operators(a) or shows_operators(b) or _show_an_order(means):
         return None
     charge_steps(_STEPS * sum(member.size for f in (a, b) for member in f.members))
     within = symbols(*(node for member in a.members for node in nodes_with(member, "bracket")))

@@ -15,7 +15,6 @@ from prism.algebra.noncommutative import order_operator_products
 from prism.budget import charge_steps
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.equivalence.bound_variables import are_integrated_alike
 from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
 from prism.equivalence.notation.choice import with_matching_calls
@@ -50,14 +49,11 @@ def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approxi
     one, two = facts_of(a), facts_of(b)
     charge_steps(STEPS + STEPS_PER_NODE * (one.n_nodes + two.n_nodes))
     try:
-        verdict = _compare_by_kind(one, two, context, approximate=approximate)
+        return _compare_by_kind(one, two, context, approximate=approximate)
     except TapeTooLarge as error:
         return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
     except Mismatch as error:
         return Verdict(Status.UNDECIDED, "unsupported", detail=str(error))
-    if verdict.status == Status.EQUIVALENT and not are_integrated_alike(a, b):
-        return Verdict(Status.UNDECIDED, "unsupported", detail="a variable of two integrals")
-    return verdict
 
 
 def _compare_by_kind(one: FormulaFacts, two: FormulaFacts, context: Context, *, approximate: bool) -> Verdict:

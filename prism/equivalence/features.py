@@ -28,7 +28,6 @@ from prism.equivalence.numbers.known_values import number_in_constants
 from prism.equivalence.numbers.stated import Numeric, literal_precision
 from prism.equivalence.points.screens import Screen, screen_of
 from prism.equivalence.points.zero_sets import is_identity
-from prism.equivalence.vector_calculus import has_nabla
 from prism.physics.constants import constants_with_value
 from prism.physics.context import Context
 from prism.physics.dimensions import inconsistency
@@ -46,7 +45,6 @@ class Hint(StrEnum):
     CALL = "call"
     PARTIAL = "partial"
     MODULUS = "modulus"
-    NABLA = "nabla"
     MEAN = "mean"
     TABLE = "table"
     SPELLING = "spelling"
@@ -116,7 +114,6 @@ class Features:
             Hint.CALL: "apply" in ops,
             Hint.PARTIAL: "partial" in ops,
             Hint.MODULUS: "abs" in ops or any(conjugation_base(name) != name for name in names),
-            Hint.NABLA: has_nabla(self.plain.formula),
             Hint.MEAN: "bracket" in ops,
             Hint.TABLE: "matrix" in ops,
             Hint.SPELLING: any(name in ("i", "j") or symbol_of(name).style in (VECTOR, HAT) for name in names),

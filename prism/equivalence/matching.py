@@ -17,8 +17,8 @@ from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, sym
 from prism.algebra.symbols import symbol_of
 from prism.budget import PAIR, limited, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
-from prism.equivalence.bound_variables import are_cut_alike
 from prism.equivalence.common_solutions import compare_common_solutions
+from prism.equivalence.cut_ranges import are_cut_alike
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
@@ -31,7 +31,6 @@ from prism.equivalence.numbers.known_values import closed_form_number, evaluate_
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
-from prism.equivalence.reflection import reflections
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
@@ -123,12 +122,8 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a letter before brackets is a function, or a factor")
-    if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
-        if not are_cut_alike(reference, claim):
-            return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
-        for name, one, two in reflections(reference, claim, context):
-            if _match_renamed(one, two, context, spec).status == Status.DIFFERENT:
-                return Verdict(Status.UNDECIDED, "unsupported", detail=f"they differ where {name} is negative")
+    if verdict.status == Status.EQUIVALENT and verdict.proof != "proved" and not are_cut_alike(reference, claim):
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
     return verdict
 
 

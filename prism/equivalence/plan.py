@@ -18,6 +18,7 @@ from prism.algebra.expr import symbols
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation.constant_readings import express_constants, may_express_constants
 from prism.equivalence.notation.readings import (
+    average_over_draws,
     read_calls,
     read_columns,
     read_italic_units,
@@ -27,8 +28,6 @@ from prism.equivalence.notation.readings import (
     read_spellings,
     read_total_derivatives,
     read_units_behind_formulas,
-    take_means_apart,
-    write_nabla_components,
 )
 from prism.equivalence.substitutions import (
     Attempt,
@@ -194,11 +193,6 @@ def _may_spell_otherwise(reference: Features, claim: Features) -> bool:
     return not one <= two and not two <= one
 
 
-def _are_equations(reference: Features, claim: Features) -> bool:
-    """Return True if both formulas are equations."""
-    return reference.facts.formula.kind == claim.facts.formula.kind == "equation"
-
-
 def _may_read_columns(reference: Features, claim: Features) -> bool:
     """Return True if one formula has a table, and the other one factorials or binomial coefficients and no table."""
     one, two = reference.plain.ops, claim.plain.ops
@@ -256,9 +250,8 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
     Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
     Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
-    Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
     Rule(Stage.NOTATION, (Hint.TABLE,), _may_read_columns, read_columns),
-    Rule(Stage.NOTATION, (Hint.MEAN,), lambda _a, _b: True, take_means_apart),
+    Rule(Stage.NOTATION, (Hint.MEAN,), lambda _a, _b: True, average_over_draws),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
     Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),
     Rule(Stage.LITERALS, (Hint.VALUE,), _can_lift_literals, _literal_attempts),

@@ -21,7 +21,7 @@ NO_NAMES = {
     "equivalence/facts.py": 1,  # units of hertz
     "equivalence/numbers/stated.py": 1,
     "equivalence/notation/spellings.py": 1,  # kinds of things
-    "equivalence/vector_calculus.py": 4,  # derivatives, which it names itself
+    "equivalence/notation/means.py": 1,  # values that are drawn, which it names itself
     "equivalence/interpretation/draws.py": 1,  # `#` before the names that an interpretation makes
     "equivalence/interpretation/evaluation.py": 1,  # kinds of `at` nodes
     "equivalence/interpretation/folding.py": 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -134,6 +134,9 @@ def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
     names |= {variable for f in (a, b) for _, variable in f.depends}
     if r"\theta" in names and "r" in names:
         return ("spherical",)
+    derived = [symbols(node.args[0]) for node in nodes if node.op in ("derivative", "partial")]
+    if any(r"\rho" in inside for inside in derived):
+        return ("cartesian",)  # a field: nobody differentiates a coordinate beside a nabla
     operands = [symbols(node.args[0]) for node in nodes if node.op == "nabla"]
     if any(r"\rho" in inside or r"\hat{\rho}" in inside for inside in operands):
         is_named = not names.isdisjoint((r"\phi", r"\hat{\phi}", r"\hat{\rho}", r"\hat{z}"))
@@ -396,15 +399,19 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
         return _are_equal(Evaluator(draw), *sides, Scope())
     if not letters and len(set(a.members)) == 2 and _have_same_side(draw, a, b):
         return True
-    one = _is_zero(draw, a, letters)
+    first = _residuals(draw, a, letters)
+    one = _joint(compare_to_zero(*each) for each in first)
     try:
-        two = _is_zero(draw, b, letters)
+        second = _residuals(draw, b, letters)
+        two = _joint(compare_to_zero(*each) for each in second)
     except Diverges:
         return False  # where that of the reference converges
     if one or two:
         if not (one and two):
             return False if one is not None and two is not None else None
         return True if relate_same_derivatives(a, b) else _same_sides(draw, a, b, letters)
+    if not letters and _is_one_residual(*first, *second):
+        return True
     return _joint(_solves(draw, *pair, letters) for pair in ((a, b), (b, a)))
 
 
@@ -537,11 +544,6 @@ def _is_exactly_zero(x: Scalar) -> bool | None:
     return False if compare_to_zero(found, 1.0) is False else None
 
 
-def _is_zero(draw: Draw, f: Formula, letters: tuple[str, ...]) -> bool | None:
-    """Return True if an equation holds in an interpretation, for all values of its free indices."""
-    return _joint(compare_to_zero(*residual_of(draw, f, scope)) for scope in _scopes(letters))
-
-
 def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
     """Return True if two identities have sides of the same values, up to a sign."""
     answer: bool | None = True
@@ -566,8 +568,6 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
         return _solves_for_tensor(draw, a, b, letters)
-    if draw.signature.tensors and _have_same_residual(draw, a, b):
-        return True
     if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
         return found
     if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
@@ -616,12 +616,19 @@ def _is_same_root(one: Draw, two: Draw, name: str) -> bool:
     return x is not None and y is not None and size_of(add(x, y, -1)) < _SAME_ROOT * size_of(x)
 
 
-def _have_same_residual(draw: Draw, a: Formula, b: Formula) -> bool:
-    """Return True if left minus right side of two equations between numbers is the same up to a sign."""
-    (one, first), (two, second) = (residual_of(draw, f, Scope()) for f in (a, b))
-    if isinstance(one, Table) or isinstance(two, Table):
+def _residuals(draw: Draw, f: Formula, letters: tuple[str, ...]) -> Iterable[tuple[Value, float]]:
+    """Return left minus right side and size of the terms: one, or with free indices, as they are asked for, of each."""
+    found = (residual_of(draw, f, scope) for scope in _scopes(letters))
+    return found if letters else list(found)
+
+
+def _is_one_residual(one: tuple[Value, float], two: tuple[Value, float]) -> bool:
+    """Return True if left minus right side of two equations is the same up to a sign: their terms were only moved."""
+    (first, size), (second, other) = one, two
+    shapes = [(each.rows, each.columns) if isinstance(each, Table) else None for each in (first, second)]
+    if shapes[0] != shapes[1]:
         return False
-    return any(compare_to_zero(add(one, two, sign), first + second) is True for sign in (1, -1))
+    return any(compare_to_zero(add(first, second, sign), size + other) is True for sign in (1, -1))
 
 
 def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:

@@ -59,6 +59,7 @@ _PLACE_VECTORS = frozenset((r"\vec{r}", r"\vec{x}"))
 _CONSTANTS = frozenset(
     ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
 )
+_OF_NATURE = frozenset((r"\epsilon_0", r"\mu_0", r"\hbar", "k_B", "m_e"))  # constants everywhere
 _MAY_BE_COMPLEX = LETTERS_OF_STATES | {"z", "w"}
 _REAL_ORDERS = (r"\nu", r"\alpha", r"\mu")  # letters of orders that may be no whole numbers
 _ESTIMATES = frozenset((r"\hat{x}", r"\hat{y}", r"\hat{b}", r"\hat{\beta}", r"\hat{\theta}", r"\hat{\mu}"))
@@ -273,7 +274,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
         declared=context.kinds,
         whole=_whole_letters(nodes, context),
-        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates
+        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates - _OF_NATURE
         if has_nabla
         else frozenset(),
         signed=_signed_letters(nodes),

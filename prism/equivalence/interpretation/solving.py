@@ -28,6 +28,7 @@ from prism.equivalence.interpretation.values import (
 STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_FAR = 100.0  # from where letters are drawn
 _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
@@ -54,12 +55,19 @@ def value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Valu
         node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
     if node.op not in ("add", "sub"):
         value = evaluator.value(node, scope)
-        return value, size_of(value)
+        return value, size_of(value) + _size_of_slopes(evaluator, node, scope)
     total, scale = value_and_size(evaluator, node.args[0], scope)
     for arg in node.args[1:]:
         value, size = value_and_size(evaluator, arg, scope)
         total, scale = add(total, value, -1 if node.op == "sub" else 1), scale + size
     return total, scale
+
+
+def _size_of_slopes(evaluator: Evaluator, node: Expr, scope: Scope) -> float:
+    """Return the size of what a divergence or curl adds up, which cancels in that of a curl or gradient; else 0."""
+    if node.op != "nabla" or node.name not in ("div", "curl"):
+        return 0.0
+    return sum(map(size_of, evaluator.gradient(lambda inner: evaluator.value(node.args[0], inner), scope)))
 
 
 def unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
@@ -123,6 +131,8 @@ def root_of(
 
     try:
         y, missed, scale, steepness, is_only = _searched(residual, start)
+        if float(y.abs_lower()) > _FAR:  # where functions may have died away: nothing there is of the size of the sides
+            scale = size_of(residual(y * acb(1.01))[0])
     except (Unvalued, ZeroDivisionError):
         return None, False
     if not missed < _ROOT_LEVEL * scale or not steepness:

@@ -17,11 +17,10 @@ from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation.choice import magnitude_name
 from prism.equivalence.notation.marks import bars_without_conjugation, marks_of
-from prism.equivalence.notation.means import means_of, with_means_apart
+from prism.equivalence.notation.means import with_means_of_draws
 from prism.equivalence.notation.primes import is_integrated_over, may_be_by
 from prism.equivalence.notation.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
-from prism.equivalence.vector_calculus import in_components
 from prism.equivalence.verdict import Stage
 from prism.physics.context import Context
 from prism.physics.dimensions import Inconsistent, dimension_of
@@ -301,16 +300,8 @@ def _is_column_of_two(table: Expr) -> bool:
     return len(table.args) == 2 and all(row.op == "row" and len(row.args) == 1 for row in table.args)
 
 
-def take_means_apart(forms: Forms) -> Iterator[Attempt]:
-    r"""Yield both formulas with means of sums as sums of means: `\langle T + V\rangle` as the means of T and V."""
+def average_over_draws(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas with their means as averages: `\langle (x - \langle x\rangle)^2\rangle` over values of x."""
     a, b = forms.plain.reference, forms.plain.claim
-    one, two = with_means_apart(a, b, forms.context.givens.keys())
-    if (one, two) != (a, b) and means_of(one) == means_of(two):
-        yield _notation_attempt(one, two, "a mean of a sum is the sum of the means")
-
-
-def write_nabla_components(forms: Forms) -> Iterator[Attempt]:
-    """Yield both formulas written out in Cartesian components, without nabla; nothing if that fails."""
-    components = in_components(forms.plain.reference, forms.plain.claim)
-    if components is not None:
-        yield _notation_attempt(*components, "nabla in Cartesian components")
+    if (averaged := with_means_of_draws(a, b, forms.context.givens.keys())) is not None:
+        yield _notation_attempt(*averaged, "means as averages over any values")

@@ -32,6 +32,7 @@ GRADES = (
     "117242d1cd148e78",
     "c69b5eab2e0629ff",
     "1b81ac4b4204dfbf",
+    "e28b9162734b99a7",
 )
 """Digest of all that stands under Grades in the changelog, for each number of rules from 1 on."""
 

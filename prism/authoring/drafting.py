@@ -71,6 +71,20 @@ _PUT_IN = re.compile(  # `using G = ..., R = 6.4 km`: values that are put in, an
     r"[^.;]*(?:\.\d[^.;]*)*$", re.IGNORECASE | re.DOTALL,
 )  # fmt: skip
 _ANNOUNCED = "announced as the answer"
+_DISPLAYED, _IN_SENTENCE = "displayed", "in the text"
+_ANSWER_IN_BOX, _IS_ANNOUNCED = "the answer stands in a box", f"it is {_ANNOUNCED}"
+_LAST_OF_PARTS = "nothing is boxed, so the last formula of its part, and of all, is an answer"
+_LAST = "it is the last formula"
+NODE_REASONS = (
+    _NAMED, _IN_A_BOX, _ANNOUNCED, _DISPLAYED, _IN_SENTENCE, _ANSWER_IN_BOX, _IS_ANNOUNCED, _LAST_OF_PARTS, _LAST,
+)  # fmt: skip
+"""Why a formula is a node, and why it is an answer; a node has one of them or several."""
+
+DRAFTED, DRAFTED_AND_CHECKED = (
+    "by rule from a worked solution; not checked by a person",
+    "by rule from a worked solution",
+)
+"""What the metadata of a drafted file say of it, before and after a person has certified it."""
 _CUT = "the operations of a draft did not suffice"
 _CUT_READING = f"{_CUT} to look at all formulas: the last ones are missing"
 _CUT_MERGING = f"{_CUT} to compare all formulas with each other: look for two nodes that say the same"
@@ -198,6 +212,12 @@ def question_parts(problem: str) -> tuple[Part, ...]:
     return asked
 
 
+def statement_and_parts(problem: str, parts: Sequence[Part]) -> tuple[str, list[dict[str, str]]]:
+    """Return the text before the parts of a problem statement, and the table of each part without its mark."""
+    tables = [{"letter": each.letter, "subproblem": _without_mark(problem[each.start : each.end])} for each in parts]
+    return problem[: parts[0].start].rstrip(), tables
+
+
 def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
     """Return the parts (a), (b) ... of the problem statement; empty unless the solution marks at least two of them."""
     asked = question_parts(problem)
@@ -251,7 +271,7 @@ def _collect_candidates(
 
 def _candidate_of(claim: LocatedClaim, said: Formula, latex: str, *, is_boxed: bool, why: str = "") -> _Candidate:
     """Return the candidate that a claim states, with where it stands as the reason, and `why` if there is more."""
-    how = {"boxed": _IN_A_BOX, "display": "displayed"}.get(claim.located.kind, "in the text")
+    how = {"boxed": _IN_A_BOX, "display": _DISPLAYED}.get(claim.located.kind, _IN_SENTENCE)
     letter = claim.letters[0] if len(claim.letters) == 1 else ""
     return _Candidate(said, latex, claim.order, claim.order, is_boxed, letter, (how, *([why] if why else [])))
 
@@ -536,11 +556,10 @@ def _usual_answers(found: Sequence[_Candidate]) -> dict[int, str]:
     """Map the indices of the candidates that are answers where none is named to the reason: boxes, else last ones."""
     boxed = [k for k, each in enumerate(found) if each.is_boxed]
     if boxed:
-        in_box = "the answer stands in a box"
-        return {k: in_box if _IN_A_BOX in found[k].why else f"it is {_ANNOUNCED}" for k in boxed}
+        return {k: _ANSWER_IN_BOX if _IN_A_BOX in found[k].why else _IS_ANNOUNCED for k in boxed}
     last = {each.letter: k for k, each in enumerate(found)}
     places = {k for letter, k in last.items() if letter} | {len(found) - 1}
-    return dict.fromkeys(sorted(places), "nothing is boxed, so the last formula of its part, and of all, is an answer")
+    return dict.fromkeys(sorted(places), _LAST_OF_PARTS)
 
 
 def _find_answers(
@@ -616,7 +635,7 @@ def _drop_rejected(
     nodes = _draft_nodes(steps, derived)
     notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
     data["metadata"] = {
-        "drafted": "by rule from a worked solution; not checked by a person",
+        "drafted": DRAFTED,
         **{key: value for key, value in notes.items() if value},
     }
     return Draft(data, nodes, gone, tuple(remarks))
@@ -640,7 +659,7 @@ def _without_refused(steps: Sequence[_Candidate], refused: Collection[int], rema
 
 def _as_final(each: _Candidate) -> _Candidate:
     """Return the candidate marked as a final answer."""
-    return replace(each, is_final=True, why=(*each.why, "it is the last formula"))
+    return replace(each, is_final=True, why=(*each.why, _LAST))
 
 
 def _final_positions(steps: Sequence[_Candidate]) -> set[int]:
@@ -705,11 +724,7 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
         "grading_standard": standard,
     }
     if problem_facts.parts:
-        data["context"] = problem_facts.problem[: problem_facts.parts[0].start].rstrip()
-        data["subquestions"] = [
-            {"letter": part.letter, "subproblem": _without_mark(problem_facts.problem[part.start : part.end])}
-            for part in problem_facts.parts
-        ]
+        data["context"], data["subquestions"] = statement_and_parts(problem_facts.problem, problem_facts.parts)
         for node, each in zip(standard, steps, strict=True):
             if each.letter and each.is_final:
                 node["subquestion"] = each.letter

@@ -9,6 +9,12 @@ from typing import Any
 from prism.latex import one_line
 from prism.problem.toml_writer import problem_toml
 
+NOT_CHECKED = (
+    "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
+    "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
+)
+"""The first comment of a drafted file; it goes when a person certifies the file."""
+
 
 @dataclass(frozen=True, slots=True)
 class OmittedFormula:
@@ -91,8 +97,7 @@ class Draft:
     def toml(self) -> str:
         """Return the problem file as TOML, with a comment at each node that says where it comes from."""
         head = (
-            "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
-            "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
+            *NOT_CHECKED,
             *(f"Note: {remark}" for remark in self.remarks),
             *(f"Left out: {one_line(each.latex)} ({each.why})" for each in self.left_out),
             *(f"Left out: {one_line(each.latex)} ({each.why})" for way in self.alternatives for each in way.left_out),

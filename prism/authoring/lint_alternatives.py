@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prism.algebra.expr import symbols, symbols_of
 from prism.authoring.graded_copies import as_answer, grade_copy
 from prism.authoring.lint_findings import LintFinding, warning
 from prism.budget import STATED, share
@@ -37,7 +38,7 @@ def check_alternative(first: Problem, other: Problem, operations: float) -> Iter
             yield warning("alternatives", "", "", f"{text}; let all ways answer the same questions")
             continue
         told.add(mine.index)
-        yield _difference(first, node, mine)
+        yield _difference(first, node, mine, other)
     for node in _unanswered(other, first, operations / 2):
         if node.index not in told:
             text = (
@@ -74,14 +75,25 @@ def _answer_in_place(node: ProblemNode, other: Problem) -> ProblemNode | None:
     return finals[0] if len(finals) == 1 else None
 
 
-def _difference(first: Problem, node: ProblemNode, mine: ProblemNode) -> LintFinding:
-    """Return the finding that two final answers to one question are not seen to be the same; a fault if they differ."""
+def _difference(first: Problem, node: ProblemNode, mine: ProblemNode, other: Problem) -> LintFinding:
+    """Return the finding that two final answers to one question are not seen to be the same; a fault if they differ.
+
+    An answer in quantities that nodes of its own way are solved for, `T = t_1 + t_2`, may be the same all the same.
+    """
     where, both = f"node {mine.index}", f"`{one_line(mine.latex)}`, and node {node.index} of the first reference"
-    if node.is_text or _verdict(first, node, mine).status == Status.DIFFERENT:
+    is_comparable = not (_worked_out(first) & symbols_of(node.formula) or _worked_out(other) & symbols_of(mine.formula))
+    if node.is_text or (is_comparable and _verdict(first, node, mine).status == Status.DIFFERENT):
         text = f"it answers {both} `{one_line(node.latex)}`: whoever is right by one way is wrong by the other"
         return LintFinding("fault", "alternatives", where, "formula", f"{text}; correct one of them")
     text = f"it answers {both} `{one_line(node.latex)}`, which are not seen to be the same; write them in one form"
     return warning("alternatives", where, "formula", text)
+
+
+def _worked_out(problem: Problem) -> frozenset[str]:
+    """Return the symbols that nodes of a reference before its answers are solved for."""
+    subjects = (subject_of(node.formula) for node in problem.nodes if not (node.is_final or node.is_text))
+    answers = (subject_of(node.formula) for node in problem.nodes if node.is_final and not node.is_text)
+    return symbols(*filter(None, subjects)) - symbols(*filter(None, answers))
 
 
 def _verdict(first: Problem, node: ProblemNode, mine: ProblemNode) -> Verdict:

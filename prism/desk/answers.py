@@ -23,10 +23,14 @@ def html_page(request: Request, template: str, status: int = 200, **values: obje
 
 
 def message(request: Request, kind: str, why: str, *, status: int) -> Response:
-    """Answer a message about what was not done, `stale` or `refused`; as a page to who did not ask by a form."""
+    """Answer a message about what was not done or not found; as a page to who did not ask by a form.
+
+    Args:
+        kind: the label that leads it: `stale`, `refused`, or `not_shown` for a page.
+    """
     template = "message" if request.headers.get("hx-request") else "message_page"
     said = words_of(language_of(request))[kind]
-    return html_page(request, template, status, said=said, why=why)
+    return html_page(request, template, status, said=said, why=why, is_stale=kind == "stale")
 
 
 def go_to(address: str) -> Response:

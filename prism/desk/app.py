@@ -93,4 +93,4 @@ def _answer_refused(request: Request, error: Exception) -> Response:
     why = why_failed(error)
     if isinstance(error, RequestValidationError):
         why = "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in error.errors())
-    return message(request, "refused", why, status=422)
+    return message(request, "not_shown" if request.method == "GET" else "refused", why, status=422)

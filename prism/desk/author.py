@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from prism.authoring.draft_alternatives import draft_alternatives
 from prism.desk import edits
 from prism.desk.blocks import joined, new_block, split_blocks
+from prism.desk.checks import check
 from prism.desk.edits import Sheet, edited
 from prism.desk.files import NOTHING, Version, read_version, write_version
-from prism.errors import PrismError
+from prism.errors import PrismError, count_of
 from prism.problem.fields import id_fault
 from prism.problem.source import MAX_STATEMENT
 
@@ -104,6 +105,8 @@ def _edited_text(text: str, edit: Edit) -> str:
     if edit.op == "statement":
         return edits.edit_statement(text, {"context": edit.text.replace("\r\n", "\n")})
     if edit.op == "certify":
+        if n_fault := check(text).count("fault"):
+            raise PrismError(f"the check finds {count_of(n_fault, 'fault')}; mend what it says first")
         return edits.certify(text, edit.text, date.today().isoformat())  # noqa: DTZ011 - the day where the author is
     return edited(text, edit.way, lambda sheet: _OPERATIONS[edit.op](sheet, edit))
 

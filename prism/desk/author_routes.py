@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request, Response
 
 from prism.desk.answers import go_to, html_page, language_of
 from prism.desk.author import Edit, NewProblem, apply_edit, write_draft
-from prism.desk.checks import check
+from prism.desk.checks import check, place_of
 from prism.desk.files import read_version
 from prism.desk.folder import Desk
 from prism.desk.reference_view import reference_view
@@ -44,6 +44,8 @@ def _edit(name: str, edit: Edit, request: Request) -> Response:
     """Edit a problem file and answer its nodes as they are now."""
     desk: Desk = request.app.state.desk
     apply_edit(desk.problem_path(name), edit, desk.history)
+    if edit.op == "certify":
+        desk.marker = edit.text.strip()
     return _reference_page(request, "editor", name, edit.way)
 
 
@@ -52,10 +54,11 @@ def _reference_page(request: Request, template: str, name: str, way: str) -> Res
     desk: Desk = request.app.state.desk
     version = read_version(desk.problem_path(name))
     view = reference_view(version.text, way, words_of(language_of(request))["graph"])
-    return html_page(request, template, name=name, digest=version.digest, view=view)
+    return html_page(request, template, name=name, digest=version.digest, view=view, by=desk.marker)
 
 
-def _check(name: str, request: Request) -> Response:
+def _check(name: str, request: Request, way: str = "") -> Response:
     """Answer the findings on a problem file as it is now, and its samples graded."""
     desk: Desk = request.app.state.desk
-    return html_page(request, "check", checked=check(read_version(desk.problem_path(name)).text))
+    checked = check(read_version(desk.problem_path(name)).text)
+    return html_page(request, "check", checked=checked, shown=checked.shown(way), place_of=place_of, name=name, way=way)

@@ -31,6 +31,7 @@ class Sample:
             nothing is decided against it, and red elsewhere.
         score: None where the grader gave none. wanted: of the label; None without one.
         wrong: nodes that the label decides otherwise.
+        way: name of the reference that it is graded by; empty for the first.
     """
 
     name: str
@@ -41,18 +42,35 @@ class Sample:
     matched: tuple[int, ...]
     pieces: tuple[TextPiece, ...]
     lines: tuple[FormulaLine, ...]
+    way: str
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings on a version of a problem file, and its samples; none where the file does not load."""
+    """The findings on a version of a problem file, and its samples; none where the file is not loaded."""
 
     findings: tuple[LintFinding, ...]
     samples: tuple[Sample, ...]
+    is_loaded: bool = True
 
     def count(self, kind: str) -> int:
         """Return how many findings are of a kind."""
         return sum(each.kind == kind for each in self.findings)
+
+    def shown(self, way: str) -> int:
+        """Return the place of the sample that stands open beside a reference: the first that is graded by it."""
+        return next((k for k, each in enumerate(self.samples) if each.way == way), 0)
+
+
+def place_of(entry: str) -> tuple[str, str] | None:
+    """Return the reference and the node that a finding is about; None if it is about no node.
+
+    >>> place_of("node 3"), place_of("alternative way 2, node 3"), place_of("subquestion a")
+    (('', '3'), ('way 2', '3'), None)
+    """
+    way, is_other, node = entry.removeprefix("alternative ").rpartition(", ")
+    is_node = node.startswith("node ") and bool(is_other) == entry.startswith("alternative ")
+    return (way, node.removeprefix("node ")) if is_node else None
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -61,12 +79,12 @@ def check(text: str) -> Checked:
     try:
         data = parse_toml(text)
     except PrismError as error:
-        return Checked((LintFinding("fault", "file", "", "", str(error)),), ())
+        return Checked((LintFinding("fault", "file", "", "", str(error)),), (), is_loaded=False)
     findings = lint(data)
     try:
         problem = load_problem(data)
     except DataFileError:
-        return Checked(findings, ())
+        return Checked(findings, (), is_loaded=False)
     return Checked(findings, tuple(_graded_samples(problem, problem.students)))
 
 
@@ -82,7 +100,7 @@ def _sample(student: Student, found: Grade) -> Sample:
     return Sample(
         student.name, _light(student.expected, found, wrong), found.score,
         None if student.expected is None else student.expected.score, wrong, found.matched,
-        text_pieces(student.solution, found.formulas), formula_lines(found.formulas, None),
+        text_pieces(student.solution, found.formulas), formula_lines(found.formulas, None), found.alternative or "",
     )  # fmt: skip
 
 

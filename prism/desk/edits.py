@@ -12,6 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prism.authoring.candidates import split_statement
+from prism.authoring.drafting import (
+    DRAFTED,
+    DRAFTED_AND_CHECKED,
+    question_parts,
+    statement_and_parts,
+)
+from prism.authoring.drafts import NOT_CHECKED
 from prism.desk.blocks import Block, joined, keys_of, new_block, node_places, split_blocks, with_keys
 from prism.desk.labels import with_labels
 from prism.errors import LatexSyntaxError, PrismError
@@ -21,6 +28,7 @@ from prism.problem.review import certificate_digest, review_of
 from prism.problem.source import ALTERNATIVES, NODE_LISTS
 
 BY_HAND = "drawn by hand"
+PARTS = "subquestions"
 THROUGH = "by way of a node that was dropped"
 FROM_SPLIT = "one formula before it was split"
 _CERTIFICATE = ("certified_by", "certified_on", "certified_digest")
@@ -302,8 +310,16 @@ def _renumbered(node: dict[str, Any], renamed: Callable[[int], int]) -> None:
 
 
 def edit_statement(text: str, keys: Mapping[str, str]) -> str:
-    """Return the text of a file with another statement, title or the like."""
+    """Return the text of a file with another statement, title or the like.
+
+    A statement that marks parts, (a), (b) ..., gives them to a file that has none yet.
+    """
     first, *others = split_blocks(text)
+    parts = question_parts(keys.get("context", "")) if not any(each.name == PARTS for each in others) else ()
+    if parts:
+        statement, tables = statement_and_parts(keys["context"], parts)
+        keys = {**keys, "context": statement}
+        others = [*(new_block(PARTS, each) for each in tables), *others]
     return _without_certificate(joined((with_keys(first, **keys), *others)), text)
 
 
@@ -320,7 +336,14 @@ def certify(text: str, by: str, on: str) -> str:
         raise PrismError("a certificate needs a name")
     first, *others = split_blocks(text)
     own = with_keys(first, certified_by=by.strip(), certified_on=on, certified_digest=certificate_digest(data))
-    return joined((own, *others))
+    return joined((own, *map(_as_checked, others))).replace("".join(f"# {line}\n" for line in NOT_CHECKED), "", 1)
+
+
+def _as_checked(block: Block) -> Block:
+    """Return a table of a file; that of metadata does not say any longer that nobody has checked the draft."""
+    if block.name == "metadata" and keys_of(block).get("drafted") == DRAFTED:
+        return with_keys(block, drafted=DRAFTED_AND_CHECKED)
+    return block
 
 
 def ways_of(text: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Desk:
         folder: that it works on.
         history: versions that edits have replaced.
         grades: of solutions, kept while the desk runs.
-        marker: name under which verdicts were last corrected or adjudicated.
+        marker: name under which something was last certified, corrected or adjudicated.
     """
 
     folder: Path

@@ -23,6 +23,7 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.scoring import scoring_of
 from prism.inputs import parse_toml
+from prism.problem.collection import BESIDE_PROBLEMS
 from prism.problem.schema import Problem, load_problem
 from prism.reports.feedback.corrections import Correction, read_corrections
 from prism.reports.feedback.marking import GradedSubmission, MarkedSolution, grade_submission, marks_of
@@ -30,7 +31,7 @@ from prism.reports.feedback.submissions import HandedIn, Submission, UnreadFile,
 
 SOLUTIONS = "solutions"
 """The folder of the students' solutions within the desk's: PROBLEM/STUDENT.md, or STUDENT.md to a single problem."""
-CORRECTIONS, CASES = "corrections.toml", "cases.toml"
+CORRECTIONS, CASES = BESIDE_PROBLEMS
 SCORING = scoring_of("closure")
 _PREPARED = 256  # versions of problems that are kept
 Key = tuple[str, str]  # problem and student
@@ -134,10 +135,18 @@ def open_room(folder: Path) -> Room:
                 if found.problem.id in problems:
                     raise PrismError(f"{names[found.problem.id]} has the id {found.problem.id} too")
                 problems[found.problem.id], names[found.problem.id] = found, name
-        except (DataFileError, PrismError) as error:
+        except DataFileError as error:
+            broken[name] = "; ".join(error.faults)
+        except PrismError as error:
             broken[name] = str(error)
     plain = {key: each.problem for key, each in problems.items()}
-    handed_in = _handed_in(folder / SOLUTIONS, plain)
+    try:
+        handed_in = _handed_in(folder / SOLUTIONS, plain)
+    except DataFileError as error:
+        if not broken:
+            raise
+        handed_in = HandedIn(())  # solutions to a problem that is not loaded
+        broken[SOLUTIONS] = "; ".join(error.faults)
     unread: dict[Key, tuple[UnreadFile, ...]] = {}
     for file in handed_in.unread:
         if file.problem_id:

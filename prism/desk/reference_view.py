@@ -19,6 +19,7 @@ from prism.problem.review import Review, review_of
 
 EdgeState = Literal["drawn", "open", "question"]
 _NODE_REASON = re.compile(r"^#\s*Node:\s*(.*)$")
+_LEFT_OUT = re.compile(r"^#\s*Left out:\s*(.*)$")
 _FURTHER_LINE = re.compile(r"^#\s{2,}(.*)$")
 
 
@@ -54,6 +55,10 @@ class NodeView:
     edges: tuple[EdgeView, ...]
     pieces: int
 
+    def why_in(self, words: Mapping[str, str]) -> str:
+        """Return the reason in other words, each of its parts by itself."""
+        return "; ".join(words.get(each, each) for each in self.why.split("; "))
+
     @property
     def n_open(self) -> int:
         """The number of things that a person has to decide of it."""
@@ -70,6 +75,7 @@ class ReferenceView:
         nodes: in index order; empty where `fault` says why they cannot be edited.
         drawing: empty after a fault of the DAG.
         review: of the whole file.
+        left_out: formulas that the draft left out, with the reason, as the comments of the file say.
     """
 
     title: str
@@ -80,7 +86,13 @@ class ReferenceView:
     nodes: tuple[NodeView, ...]
     drawing: Markup
     review: Review
+    left_out: tuple[str, ...] = ()
     fault: str = ""
+
+    @property
+    def open_ways(self) -> tuple[str, ...]:
+        """The names of the other references in which something is open."""
+        return tuple(dict.fromkeys(each.way for each in self.review.open if each.way != self.way))
 
 
 def reference_view(text: str, way: str, label: str) -> ReferenceView:
@@ -107,7 +119,15 @@ def reference_view(text: str, way: str, label: str) -> ReferenceView:
     title = str(data.get("title") or data.get("id") or "")
     statement = str(data.get("context", ""))
     return ReferenceView(
-        title, way, ways, statement, parts, nodes, _drawing(sheet.nodes, nodes, label), review_of(data)
+        title,
+        way,
+        ways,
+        statement,
+        parts,
+        nodes,
+        _drawing(sheet.nodes, nodes, label),
+        review_of(data),
+        tuple(_comments(split_blocks(text)[0].text, _LEFT_OUT)),
     )
 
 
@@ -138,14 +158,24 @@ def _latex_of(nodes: Sequence[Mapping[str, Any]], index: int) -> str:
 
 
 def _reason_above(lead: str) -> str:
-    """Return what the comment above a node says of why it is one, its further lines joined."""
+    """Return what the comment above a node says of why it is one."""
+    return " ".join(_comments(lead, _NODE_REASON)[-1:])
+
+
+def _comments(text: str, start: re.Pattern[str]) -> list[str]:
+    """Return the comments of a text that begin so, each with its further lines joined."""
     found: list[str] = []
-    for line in lead.splitlines():
-        if start := _NODE_REASON.match(line):
-            found = [start[1]]
-        elif found and (more := _FURTHER_LINE.match(line)):
-            found.append(more[1])
-    return " ".join(found)
+    is_within = False
+    for line in text.splitlines():
+        if first := start.match(line):
+            found.append(first[1])
+        elif is_within and (more := _FURTHER_LINE.match(line)):
+            found[-1] += f" {more[1]}"
+        else:
+            is_within = False
+            continue
+        is_within = True
+    return found
 
 
 def _drawing(nodes: Sequence[Mapping[str, Any]], views: Sequence[NodeView], label: str) -> Markup:

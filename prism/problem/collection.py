@@ -33,6 +33,8 @@ _Source = Problem | PlainProblem | Path | str | Mapping[str, Any] | DataFileErro
 _Entry = tuple[str, _Source, Path | None]  # name for messages, problem or its error, folder of a file with many
 ENDINGS = (".toml", ".json")  # of a file with one problem
 SHAPES = "expected a path, a dictionary, a JSON string, an id in the problem set, or a problem"
+BESIDE_PROBLEMS = ("corrections.toml", "cases.toml")
+"""Files of a marker that may stand in a folder of problems, and hold none."""
 _SUFFIXES = (".json", ".jsonl", ".toml")
 _MAX_SET = 1 << 28  # bytes of a file with many problems, which is read as a whole
 _MAX_SHOWN = 200  # characters of a source in a message
@@ -214,7 +216,10 @@ def problem_files(folder: Path, endings: tuple[str, ...] = _SUFFIXES) -> list[Pa
     """
 
     def own(listed: Iterable[Path]) -> list[Path]:
-        return [each for each in listed if each.suffix in endings and not each.name.endswith(".schema.json")]
+        return [
+            each for each in listed
+            if each.suffix in endings and not each.name.endswith(".schema.json") and each.name not in BESIDE_PROBLEMS
+        ]  # fmt: skip
 
     listed = sorted(folder.iterdir())
     inner = (each for each in listed if each.is_dir() and not each.name.startswith("."))

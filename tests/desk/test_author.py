@@ -103,11 +103,12 @@ def test_all_languages_have_the_same_words() -> None:
 
 def test_all_reasons_of_drafts_are_said_in_german() -> None:
     from prism.authoring.dependencies import ELIMINATED, QUESTIONS, RULES, SHARED
+    from prism.authoring.drafting import NODE_REASONS
     from prism.desk import edits
 
     said = words_of("de")["why"]
     own = {edits.BY_HAND, edits.THROUGH, edits.FROM_SPLIT, ELIMINATED, SHARED}
-    assert set(said) == {*RULES.values(), *QUESTIONS.values(), *own}
+    assert set(said) == {*RULES.values(), *QUESTIONS.values(), *NODE_REASONS, *own}
 
 
 def test_the_language_is_that_of_the_browser_or_of_a_choice(client: TestClient) -> None:
@@ -134,6 +135,73 @@ def test_from_a_solution_to_a_certified_file(client: TestClient, folder: Path) -
     assert data["students"][0]["solution"] == SOLUTION
     front = client.get("/").text
     assert "A. Author" in front
+
+
+def test_a_certificate_ends_what_the_draft_said_of_itself(client: TestClient, folder: Path) -> None:
+    client.post("/new", json={"name": "fall", "statement": STATEMENT, "solution": SOLUTION})
+    assert "Nobody has checked it" in (folder / "fall.toml").read_text(encoding="utf-8")
+    for node in (1, 2, 3):
+        edit(client, "fall.toml", "accept_all", node=node)
+    edit(client, "fall.toml", "cut", node=2, origin=1)
+    page = edit(client, "fall.toml", "certify", text="A. Author").text
+    assert page.count("Certified by A. Author") == 2
+    assert 'value="A. Author"' in page
+    text = (folder / "fall.toml").read_text(encoding="utf-8")
+    assert "Nobody has checked" not in text
+    assert "not checked" not in text
+
+
+def test_what_has_faults_is_not_certified(client: TestClient, folder: Path) -> None:
+    client.post("/new", json={"name": "fall", "statement": STATEMENT, "solution": SOLUTION})
+    for node in (1, 2, 3):
+        edit(client, "fall.toml", "accept_all", node=node)
+    edit(client, "fall.toml", "add", node=3, formula="x = y")
+    refused = edit(client, "fall.toml", "certify", text="A")
+    assert (refused.status_code, "the check finds" in refused.text) == (422, True)
+    assert "data-reload" not in refused.text
+    assert "certified_by" not in (folder / "fall.toml").read_text(encoding="utf-8")
+
+
+def test_samples_wait_for_a_file_that_loads(client: TestClient) -> None:
+    assert words_of("en")["samples_wait"] not in client.get("/check/bucket.toml").text
+    edit(client, "bucket.toml", "edit", node=1, formula="v = 1", part="z")
+    assert words_of("en")["samples_wait"] in client.get("/check/bucket.toml").text
+
+
+def test_beside_another_way_its_own_sample_stands_open_and_open_ways_are_linked(client: TestClient) -> None:
+    other = r"$$u = \frac{v}{2},$$ $$h = u t,$$ $$t = \frac{v}{g},$$ so $$\boxed{v = \sqrt{2 g h}}.$$"
+    client.post("/new", json={"name": "two", "statement": STATEMENT, "solution": f"{SOLUTION}\n-----\n{other}"})
+    light = '<span class="light green" title="as it should be"></span>'
+    opened = f'<details class="sample" open><summary>{light} worked solution'
+    for way, name in (("", "1"), ("way 2", "2")):
+        assert f"{opened} {name}" in client.get("/check/two.toml", params={"way": way}).text
+    assert '· <a href="/author/two.toml?way=way%202">way 2</a>' in client.get("/author/two.toml").text
+
+
+def test_a_finding_links_to_the_node_of_its_own_reference(client: TestClient) -> None:
+    other = r"$$u = \frac{v}{2},$$ $$h = u t,$$ so $$\boxed{v = \sqrt{3 g h}}.$$"
+    client.post("/new", json={"name": "two", "statement": STATEMENT, "solution": f"{SOLUTION}\n-----\n{other}"})
+    assert '<a href="/author/two.toml?way=way%202#n3">' in client.get("/check/two.toml").text
+    assert '<a href="#n3">alternative way 2, node 3' in client.get("/check/two.toml", params={"way": "way 2"}).text
+
+
+def test_what_the_draft_left_out_and_why_a_formula_is_a_node_is_shown(client: TestClient) -> None:
+    twice = r"$$v = g t$$ $$h = \frac{1}{2} g t^2$$ $$2 h = g t^2$$ $$v = \sqrt{2 g h}$$"
+    client.post("/new", json={"name": "fall", "statement": STATEMENT, "solution": twice})
+    page = client.get("/author/fall.toml", headers={"accept-language": "de"}).text
+    assert "Vom Entwurf weggelassen (1)" in page
+    assert "abgesetzte Formel; nichts steht in einem Kasten" in page
+
+
+def test_a_statement_gives_parts_to_a_file_without(client: TestClient, folder: Path) -> None:
+    client.post("/new", json={"name": "fall", "statement": STATEMENT, "solution": SOLUTION})
+    text = f"{STATEMENT}\n\n(a) Find $t$.\n\n(b) Find $v$."
+    assert edit(client, "fall.toml", "statement", text=text).status_code == 200
+    data = tomllib.loads((folder / "fall.toml").read_text(encoding="utf-8"))
+    assert data["context"] == STATEMENT
+    assert [each["subproblem"] for each in data["subquestions"]] == ["Find $t$.", "Find $v$."]
+    assert edit(client, "fall.toml", "edit", node=3, formula="v = 1", final="yes", part="b").status_code == 200
+    assert "is unknown" not in client.get("/check/fall.toml").text
 
 
 def test_an_edit_is_checked_and_grades_the_samples(client: TestClient) -> None:

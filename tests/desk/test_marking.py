@@ -154,6 +154,29 @@ def test_faults_of_files_are_told(client: TestClient, folder: Path) -> None:
     assert client.get("/mark/one", params={"problem": "x", "student": "y"}).status_code == 422
 
 
+def test_a_word_that_agrees_with_the_rule_takes_nothing_back(client: TestClient) -> None:
+    final = max(each.index for each in load_problem("free_fall").nodes if each.is_final)
+    answer = send(client, "<b>ben", "word", node=final, credited="false", by="M", why="right, as the rule says")
+    assert "Confirmed:" in answer.text
+    assert "Taken back:" not in answer.text
+
+
+def test_a_problem_that_is_not_loaded_is_told_and_its_solutions_wait(client: TestClient, folder: Path) -> None:
+    path = folder / "free_fall.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("is_final_answer = true", ""), encoding="utf-8")
+    shutil.copy(resource("dags/bucket.toml"), folder)
+    answer = client.get("/mark")
+    assert answer.status_code == 200
+    assert "final answer" in answer.text
+    assert "There are no solutions here" not in answer.text
+
+
+def test_the_words_of_a_marker_are_no_problem_file(client: TestClient, folder: Path) -> None:
+    send(client, "anna", "word", node=1, credited="false", by="M", why="no")
+    assert (folder / "corrections.toml").is_file()
+    assert set(prism.load_problems(folder)) == {"free_fall"}
+
+
 def test_a_folder_without_solutions_says_where_they_go(tmp_path: Path) -> None:
     with TestClient(create_desk(tmp_path, token=TOKEN), base_url="http://127.0.0.1:8779") as client:
         client.get(f"/?token={TOKEN}")

@@ -45,7 +45,12 @@
     if (field) return open(field.closest("details") || {}, field);
     const safe = CSS.escape(key);
     const button = within(`[data-key="${safe}"]`);
-    if (button) button.click();
+    if (button) {
+      button.click();
+      if (key === "?") button.closest("details").scrollIntoView({ block: "nearest" });
+      return undefined;
+    }
+    if (!current() && document.querySelector(`[data-item] [data-key="${safe}"], [data-item] [data-field="${safe}"]`)) show(items().find((item) => item.classList.contains("todo")));
     return undefined;
   };
 
@@ -91,6 +96,7 @@
     document.getElementById("told").textContent = "";
     const item = current() || event.target.closest("[data-item]");
     held = item ? item.id : "";
+    if (item && event.target.querySelector("[name=op][value=add]")) held = `n${Number(item.id.slice(1)) + 1}`;
     wanted = item && event.target.matches("[data-key=a], [data-key=y], [data-key=n]") ? "next" : "";
   });
   const done = () => {

@@ -57,12 +57,13 @@ def read_italic_units(formulas: Sequence[Formula], context: Context) -> list[For
     A node has to be unambiguous: `\lambda = 655\, nm` becomes `\lambda = 655\unit{nm}`. Letters are
     symbols where the problem or any other member has them; not so the one that the formula is solved for, as it
     cannot stand on both sides of `W = 0.18\, kW`. A number of one figure is the coefficient of a law: `2 m g`; not so
-    before a quotient, `0.02 m^3/s`, and behind a calculation with numbers alone: `s = 6\cdot 3/2 = 9 m`.
+    before a quotient, `0.02 m^3/s`, and behind a calculation with numbers alone: `s = 6\cdot 3/2 = 9 m`. Behind zero
+    they are units: `E = 0 J`.
 
     >>> from prism.latex import parse
-    >>> said = [parse(text) for text in (r"W = Q - R = 0.18\, kW", "F = 2 m g", "v = 9.81 t", "t = 12 s")]
+    >>> said = [parse(text) for text in (r"W = Q - R = 0.18\, kW", "F = 2 m g", "v = 9.81 t", "t = 12 s", "E = 0 J")]
     >>> [str(f) for f in read_italic_units(said, Context())]
-    ['W = Q - R = 0.18*[kW]', 'F = 2*m*g', 'v = 9.81*t', 't = 12*[s]']
+    ['W = Q - R = 0.18*[kW]', 'F = 2*m*g', 'v = 9.81*t', 't = 12*[s]', 'E = 0*[J]']
     >>> [str(f) for f in read_italic_units([parse("h = 6*3/2 = 9 m"), parse("Q = 0.02 m^3/s")], Context())]
     ['h = 6*(3/2) = 9*[m]', 'Q = 0.02*[m]^3*[s]^(-1)']
     """
@@ -80,7 +81,8 @@ def _may_be_quantity(member: Expr, context: Context) -> bool:
     r"""Return True for a number of two figures or more followed by letters that may be a unit: `0.18\, kW`."""
     figures = next((node.name.lower().partition("e")[0] for node in walk(member) if node.op == "num"), "")
     n_figure = len("".join(letter for letter in figures if letter.isdigit()).lstrip("0"))
-    is_value = n_figure >= _FIGURES_OF_A_VALUE or (bool(n_figure) and _is_quotient_of_letters(member))
+    is_zero = bool(figures) and not n_figure  # as a factor it would leave no letters
+    is_value = n_figure >= _FIGURES_OF_A_VALUE or is_zero or (bool(n_figure) and _is_quotient_of_letters(member))
     return is_value and italic_units_as_quantity(member, context.declared) is not None
 
 

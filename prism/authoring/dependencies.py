@@ -7,7 +7,9 @@ that symbol is solved for, so a shared symbol alone draws no edge: a false edge 
 missing one costs at most the credit of a right step. Doubtful edges are kept apart, for a person to decide.
 
 The loader requires that every node leads to an answer. A formula that leads to none is connected to one soon after it
-that shares a symbol, else to the next answer: laws are stated where they are used. These two rules are the weakest.
+that shares a symbol, else to the next answer: laws are stated where they are used. An answer that no rule leads to is
+connected to the last formula before it with two of its unknown symbols, other answers aside. These rules are the
+weakest.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ RULES = {
     "eliminated": "their symbols but for those that they share",
     "instance": "the same quantities at an instant or a place",
     "special": "a case of it: all its symbols stand there",
+    "last": "an answer that nothing else leads to: the last formula with two of its symbols",
     "next": "nothing else rests on that one, and a symbol of it stands here next",
     "answer": "nothing else rests on that one, so it is kept for the answer",
 }
@@ -129,6 +132,7 @@ def infer_dependencies(
     with share(operations) as account:
         found += (dict(_find_origins(steps, place, given, context)) for place in range(len(steps)))
     found += (dict(_find_origins(steps, place, given, None)) for place in range(len(found), len(steps)))
+    _connect_loose_answers(steps, found, finals, given)
     doubtful = [{} if found[place] else _questions(steps, place, given) for place in range(len(steps))]
     _connect_loose_steps(steps, found, doubtful, finals, given)
     edges = tuple(
@@ -366,6 +370,21 @@ def _questions(steps: _Steps, place: int, given: frozenset[str]) -> dict[int, st
     if not (step.is_equation and step.subject and is_new) or len(rest) < _MIN_SHARED or not rest - given:
         return {}
     return dict.fromkeys(_last_matching(before, lambda k: rest <= steps[k].names), "solved")
+
+
+def _connect_loose_answers(
+    steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]
+) -> None:
+    """Add an edge to `found` for each answer without one: from the last formula with two of its unknown symbols.
+
+    Answers share symbols with each other as answers to one problem; so no edge comes from another answer.
+    """
+    for place in finals:
+        unknown = steps[place].names - given
+        if not found[place] and steps[place].is_equation:
+            before = [k for k in range(place) if k not in finals and steps[k].is_equation]
+            near = [k for k in before if len(unknown & steps[k].names) >= _MIN_SHARED]
+            found[place].update((k, "last") for k in near[-1:])
 
 
 def _connect_loose_steps(

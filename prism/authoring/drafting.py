@@ -56,6 +56,7 @@ from prism.grading.pipeline import grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import Extraction, LeftOut, Solution, extract, one_line
 from prism.physics.context import Context, describe_syntax_error
+from prism.physics.quantities import read_quantity
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem
 
@@ -475,12 +476,18 @@ def _merge_duplicates(
 
 
 def _with_numbers(stated: Sequence[_Candidate], context: Context) -> Context:
-    """Return the context with the numbers that candidates state, as values that a later formula may have put in."""
+    r"""Return the context with the numbers that candidates state, as values that a later formula may have put in.
+
+    A number that no given value can be written as, such as `4\pi\cdot 10^{-7}\unit{H/m}`, is not among them.
+    """
     found = {}
     for each in stated:
         number = numeric_of(each.formula)
         if number is not None and number.subject.op == "sym":
-            found[number.subject.name] = each.latex.partition("=")[2].strip()
+            text = each.latex.partition("=")[2].strip()
+            with suppress(PrismError):
+                read_quantity(text)
+                found[number.subject.name] = text
     return replace(context, givens={**found, **context.givens})
 
 

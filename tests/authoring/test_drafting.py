@@ -243,6 +243,26 @@ def test_a_formula_with_its_numbers_put_in_is_one_with_it() -> None:
     assert r"F = 3.0 \cdot 9.81" in [node.latex for node in drafted(near, HANGS).nodes]
 
 
+def test_a_number_that_is_no_given_value_as_it_is_written_is_not_put_in() -> None:
+    r"""A draft failed altogether at such a number, `\mu = 4\pi\cdot 10^{-4}`; the others are still put in."""
+    worked = (
+        r"$$\mu = 4\pi\cdot 10^{-4}\,\mathrm{H/m}$$ $$F = 19.6\,\mathrm{N}$$ $$x = \frac{F}{k}$$ "
+        r"$$x = \frac{19.6}{50}$$ $$\boxed{B = \mu x}$$"
+    )
+    made = drafted(worked, HANGS)
+    assert [node.latex for node in made.nodes][1:] == [r"F = 19.6 \unit{N}", r"x = \frac{F}{k}", r"B = \mu x"]
+
+
+def test_an_answer_that_no_rule_leads_to_rests_on_the_last_formula_with_two_of_its_symbols() -> None:
+    """Not so an answer that shares fewer, or shares them with another answer alone."""
+    formulas = [parse(text) for text in ("U = C V^2 x / b", "F = dU/dx", "F = C V^2 k / 2", "G = C V^2 k / 3")]
+    made = infer_dependencies(formulas, {2, 3}, Context())
+    assert [(edge.origin, edge.rule) for edge in made.edges[2]] == [(0, "last"), (1, "next")]
+    assert [(edge.origin, edge.rule) for edge in made.edges[3]] == [(0, "last")]
+    alone = infer_dependencies([formulas[0], formulas[2], parse("p = k q r s")], {1, 2}, Context())
+    assert alone.edges[2] == ()
+
+
 def test_a_law_beside_a_loose_formula_is_asked_about_and_not_drawn() -> None:
     """The second merely uses the first; the last is the answer, which the first is kept for."""
     formulas = [parse(text) for text in ("a = b + c", "d = a^2 x e", "p = d s / w", "q = p s + f")]

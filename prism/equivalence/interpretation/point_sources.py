@@ -7,7 +7,7 @@ integrates what depends on the distance from the point alone; for anything else 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -88,7 +88,8 @@ def values_under_test(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> t
         raise Unvalued("delta functions at several points")
     drawn = [evaluator.draw.number_of(f"#test {k}", "real") for k in range(7)]
     test = _Test(center, acb(0.9), drawn[0], (drawn[1], drawn[2], drawn[3]), (drawn[4], drawn[5], drawn[6]))
-    return _paired(evaluator, a, test, scope), _paired(evaluator, b, test, scope)
+    one, two = _all_paired(evaluator, (a, b), test, scope)
+    return one, two
 
 
 def _at(scope: Scope, place: Vector) -> Scope:
@@ -122,10 +123,17 @@ def _center(evaluator: Evaluator, argument: Expr, scope: Scope) -> Vector:
     return x, y, z
 
 
+def _all_paired(evaluator: Evaluator, nodes: Sequence[Expr], test: _Test, scope: Scope) -> list[acb]:
+    """Return the integrals of some expressions times a test function; first of those that may have none."""
+    order = sorted(range(len(nodes)), key=lambda k: not has_point(nodes[k]))
+    found = {k: _paired(evaluator, nodes[k], test, scope) for k in order}
+    return [found[k] for k in range(len(nodes))]
+
+
 def _paired(evaluator: Evaluator, node: Expr, test: _Test, scope: Scope) -> acb:
     """Return the integral over space of an expression times a test function."""
     if node.op in ("add", "sub", "neg"):
-        parts = [_paired(evaluator, arg, test, scope) for arg in node.args]
+        parts = _all_paired(evaluator, node.args, test, scope)
         taken = parts if node.op == "neg" else parts[1:] if node.op == "sub" else []
         return sum(parts if node.op == "add" else parts[: len(parts) - len(taken)], acb(0)) - sum(taken, acb(0))
     if node.op == "apply" and node.name == POINT:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Set
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, nodes_with, number, rewritten, substitute, symbol, symbols
+from prism.algebra.expr import Expr, Formula, nodes_with, number, rewritten, substitute, symbol, symbols, walk
 from prism.algebra.macaulay import is_mean, may_be_macaulay
 from prism.algebra.noncommutative import shows_operators
 from prism.budget import charge_steps
@@ -26,7 +26,7 @@ _CONSTANTS = frozenset((r"\hbar", "k_B", r"\epsilon_0", r"\mu_0"))
 
 
 def with_means_of_draws(a: Formula, b: Formula, known: Set[str]) -> tuple[Formula, Formula] | None:
-    r"""Return a reference and a claim with averages in place of their means; None if none, or of operators.
+    r"""Return a reference and a claim with averages in place of means; None if none can be taken apart.
 
     Args:
         known: letters that are numbers, as givens are.
@@ -42,6 +42,8 @@ def with_means_of_draws(a: Formula, b: Formula, known: Set[str]) -> tuple[Formul
     charge_steps(_STEPS * sum(member.size for f in (a, b) for member in f.members))
     within = symbols(*(node for member in a.members for node in nodes_with(member, "bracket")))
     numbers = known | _CONSTANTS | (symbols(*a.members) - within if within else frozenset())
+    if not any(_may_be_taken_apart(mean.args[0], numbers) for mean in means):
+        return None
     one, two = (rewritten(f, lambda node: _average(node, numbers)) for f in (a, b))
     return one, two
 
@@ -56,6 +58,15 @@ def _average(node: Expr, numbers: Set[str]) -> Expr:
         values = {symbol(name): Expr("sub", (symbol(name + place), symbol(name + _DRAWN[0]))) for name in drawn}
         terms.append(Expr("mul", (weight, substitute(node.args[0], values))))
     return Expr("add", tuple(terms))
+
+
+def _may_be_taken_apart(node: Expr, numbers: Set[str]) -> bool:
+    """Return True for a sum, a quotient, a mean, or a product with a number, in any part of what is averaged."""
+    return any(
+        part.op in ("add", "sub", "neg", "div", "bracket")
+        or (part.op == "mul" and any(arg.op in ("num", "const") or arg.name in numbers for arg in part.args))
+        for part in walk(node)
+    )
 
 
 _DRAWN = ("'0", "'1", "'2", "'3")  # behind the names of what a letter's values are made of

@@ -137,6 +137,8 @@ class _Formula:
         self._at += 1
         if token[:1] == '"' and len(token) > 1:
             return words_latex(token[1:-1])
+        if token[:1] == "#" and self._peek()[:1].isalpha():
+            return self._code(depth)
         if token[:1] == "\\":
             return r" \\ " if len(token) == 1 else token if token[1] in "{}$%#&_" else token[1:]
         if token in ("(", "[") and depth < _MAX_DEPTH:
@@ -152,6 +154,15 @@ class _Formula:
         if len(token) > 1 and token[0].isalpha() and token.isascii():
             return f"\\{token.replace('.', '')} "  # of no known name: a command that is not read either
         return _SIGNS.get(token, token)
+
+    def _code(self, depth: int) -> str:
+        """Read a name of code: space as space, any other as a command that is not read, for its value is not known."""
+        name = self._peek()
+        self._at += 1
+        if name == "h" and self._peek() == "(" and depth < _MAX_DEPTH:
+            self._call(name, depth + 1)
+            return " "
+        return f"\\code{name.replace('.', '')} "
 
     def _call(self, name: str, depth: int) -> str:
         """Read the arguments of a call, and write what it shows."""
@@ -223,7 +234,7 @@ def _bare(latex: str) -> str:
 
 # Text. ----------------------------------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"(={1,6})[ \t]+([^\n]*)")
+_HEADING = re.compile(r"(={1,6})[ \t]+")
 _STATEMENT = re.compile(r"#(?:let|set|show|import)\b")
 _CODE = re.compile(r"#(include|if|for|while|context|eval|image|figure|box|block|strike|[\w.]+)")
 _LABEL = re.compile(r"<[\w:.-]+>")
@@ -260,7 +271,7 @@ def _read_piece(text: str, at: int, writer: DocumentWriter, *, is_line_start: bo
     if reader := _PIECES.get(sign):
         return reader(text, at, writer)
     if sign == "=" and is_line_start and (heading := _HEADING.match(text, at)):
-        writer.add(f"{'#' * len(heading[1])} {heading[2]}")
+        writer.add(f"{'#' * len(heading[1])} ")
         return heading.end()
     plain = _PLAIN.match(text, at)
     end = plain.end() if plain else at + 1

@@ -135,6 +135,7 @@ MATHML = [
 ]  # fmt: skip
 
 TYPST = [
+    ("va(a) = dv(va(v), t)", r"\vec a = \frac{d\vec v}{dt}"), ("a = pdv(v, t)", r"a = \frac{\partial v}{\partial t}"),
     ("v_f^2 = 2 g h", "v_f^2 = 2gh"), ('v_"max" = 3 "m/s"', r"v_{\text{max}} = 3\text{ m/s}"),
     ("s = integral_0^t v dif t", r"s = \int_0^t v\,\mathrm{d}t"), ("S = sum_(i=1)^n i", r"S = \sum_{i=1}^n i"),
     ("y = sin(x) + sin x", r"y = \sin(x) + \sin x"), ("arrow(F) = m bold(a)", r"\vec{F} = m\mathbf{a}"),
@@ -232,7 +233,7 @@ def test_code_in_a_formula_of_typst_is_no_symbol() -> None:
     assert formulas(typst_latex("v = 2 #h(1em) t")) == formulas("v = 2 t")
 
 
-@pytest.mark.parametrize("name", ["vmax", "my.own", "eq.unknown", "foo(x)"])
+@pytest.mark.parametrize("name", ["vmax", "my.own", "eq.unknown", "foo(x)", "dv(x, t, 2)", "qty(x)"])
 def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
     with pytest.raises(prism.LatexSyntaxError):
         prism.parse(typst_latex(f"v = {name}"))

@@ -62,8 +62,11 @@ _CALLS: dict[str, str] = {
     "cancel": r"\cancel{%s}",
     "abs": r"\left|%s\right|", "norm": r"\left\|%s\right\|", "floor": r"\lfloor %s\rfloor ",
     "ceil": r"\lceil %s\rceil ",
+    "va": r"\vec{%s}", "vb": r"\mathbf{%s}", "vu": r"\hat{%s}", "dd": r"\mathrm{d}%s",
+    "dv": r"\frac{\mathrm{d}%s}{\mathrm{d}%s}", "pdv": r"\frac{\partial %s}{\partial %s}",
     "limits": "%s", "scripts": "%s", "boxed": r"\boxed{%s}",
 }  # fmt: skip
+_PHYSICA = ("va", "vb", "vu", "dd", "dv", "pdv")  # of a package, read in their plain form alone
 _TOKEN = re.compile(
     r'"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?|[^\W\d_]+(?:\.[A-Za-z]+)*(?=\()|[^\W\d_]{2,}(?:\.[A-Za-z]+)*|\\[^\s]|\\(?=\s|$)'
     r"|<=>|->|=>|<=|>=|!=|<<|>>|:=|\.\.\.|\s+|."
@@ -212,11 +215,11 @@ def _call_latex(name: str, rows: list[list[str]], named: dict[str, str]) -> str:
     if name in _ACCENTS:
         marked = accented(_ACCENTS[name], first, is_below=name == "underbrace") or first
         return f"{marked}_{{{arguments[1]}}}" if len(arguments) > 1 else marked
-    if name in _CALLS:
-        form = _CALLS[name]
-        n = form.count("%s")
+    form = _CALLS.get(name, "")
+    n = form.count("%s")
+    if form and not (name in _PHYSICA and (named or len(arguments) != n)):
         return form % tuple((*arguments, "", "")[:n])
-    return f"\\{name.replace('.', '')} ({', '.join(arguments)})"
+    return f"\\typst{name.replace('.', '')} ({', '.join(arguments)})"  # no command, as one of its name is another
 
 
 def _bare(latex: str) -> str:

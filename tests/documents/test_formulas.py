@@ -120,7 +120,9 @@ MATHML = [
     (x("mover", t("F→")) + t("=m") + x("mi mathvariant='bold'", "a"), r"\vec{F} = m\mathbf{a}"),
     (x("mover accent='true'", t("x˙")) + t("=v"), r"\dot{x} = v"),
     (t("y=") + x("mfenced", mrow("a+b")) + t("c"), "y = (a+b)c"),
-    (t("v=3") + x("mtext", " m/s"), r"v = 3\text{ m/s}"),
+    (t("v=3") + x("mtext", " m/s"), r"v = 3\text{ m/s}"), (t("v=s") + x("mtext", "/") + t("t"), "v = s/t"),
+    (x("mover", mrow("a+b"), t("\ufe37")) + t("=c"), r"\overbrace{a+b} = c"),
+    (x("mfenced open='\u2329' close='\u232a'", t("E")) + t("=c"), r"\left\langle E\right\rangle = c"),
     (t("m=2") + x("mi mathvariant='normal'", "k") + x("mi mathvariant='normal'", "g"), r"m = 2\,\mathrm{kg}"),
     (t("x=") + x("mroot", t("y3")), r"x = \sqrt[3]{y}"),
     (t("y=(") + x("mfrac linethickness='0'", t("nk")) + t(")"), r"y = \binom{n}{k}"),
@@ -133,6 +135,7 @@ MATHML = [
 ]  # fmt: skip
 
 TYPST = [
+    ("va(a) = dv(va(v), t)", r"\vec a = \frac{d\vec v}{dt}"), ("a = pdv(v, t)", r"a = \frac{\partial v}{\partial t}"),
     ("v_f^2 = 2 g h", "v_f^2 = 2gh"), ('v_"max" = 3 "m/s"', r"v_{\text{max}} = 3\text{ m/s}"),
     ("s = integral_0^t v dif t", r"s = \int_0^t v\,\mathrm{d}t"), ("S = sum_(i=1)^n i", r"S = \sum_{i=1}^n i"),
     ("y = sin(x) + sin x", r"y = \sin(x) + \sin x"), ("arrow(F) = m bold(a)", r"\vec{F} = m\mathbf{a}"),
@@ -151,7 +154,7 @@ ASCIIMATH = [
     ("y = sin(x) + sin x", r"y = \sin(x) + \sin x"), ("vec F = m vec a", r"\vec{F} = m\vec{a}"),
     ("dot x = v", r"\dot{x} = v"), ("dv/dt = g", r"\frac{dv}{dt} = g"), ("y = (a+b)/(c+d) e", r"y = \frac{a+b}{c+d} e"),
     ("x = root(3)(y)", r"x = \sqrt[3]{y}"), ("Delta x <= lambda * 2", r"\Delta x \le \lambda \cdot 2"),
-    ("x = 10^(-3) y", "x = 10^{-3} y"),
+    ("x = 10^(-3) y", "x = 10^{-3} y"), ("v_{max}^{2} = {a+b}/c", r"v_{max}^2 = \frac{a+b}{c}"),
 ]  # fmt: skip
 
 
@@ -215,6 +218,7 @@ def test_asciimath(asciimath: str, latex: str) -> None:
 
         ("#if true [$x = 1$]", []), ("#strike[$x = 1$] $y = 2$", ["y = 2"]), ("cost \\$5 and $y = 2$", ["y = 2"]),
         ("$#box(stroke: black, [$ x = 1 $])$", ["x = 1"]),
+        ("= Of $sqrt(x) = 1$ <a.b-c>\n$y = 2$", [r"\sqrt{x} = 1", "y = 2"]),
     ],
 )  # fmt: skip
 def test_what_is_seen_of_typst(typst: str, latex: list[str]) -> None:
@@ -223,7 +227,13 @@ def test_what_is_seen_of_typst(typst: str, latex: list[str]) -> None:
     assert bool(document.not_read) == ("#if" in typst or "image" in typst)
 
 
-@pytest.mark.parametrize("name", ["vmax", "my.own", "eq.unknown", "foo(x)"])
+def test_code_in_a_formula_of_typst_is_no_symbol() -> None:
+    with pytest.raises(prism.LatexSyntaxError):
+        prism.parse(typst_latex("v = #a + 1"))
+    assert formulas(typst_latex("v = 2 #h(1em) t")) == formulas("v = 2 t")
+
+
+@pytest.mark.parametrize("name", ["vmax", "my.own", "eq.unknown", "foo(x)", "dv(x, t, 2)", "qty(x)"])
 def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
     with pytest.raises(prism.LatexSyntaxError):
         prism.parse(typst_latex(f"v = {name}"))
@@ -246,6 +256,7 @@ def test_an_unknown_name_of_typst_is_no_other_formula(name: str) -> None:
          ["x = 1", "y = 2", "v = 3"]),
         ("a.wiki", "''v''<ref>$x = 1$</ref> <nowiki>$y = 2$</nowiki>\n:<math>z < 3</math>\n{{math|''u'' {{=}} 4}}",
          ["y = 2", "z < 3", "u = 4"]),
+        ("a.org", "=$x = 1$=, ~$y = 2$~ and $z = 3$; a=b= $c=4$", ["z = 3", "c = 4"]),
         ("a.mml", "<math><mi>v</mi><mo>=</mo><mn>2</mn></math>", ["v = 2"]),
     ],
 )  # fmt: skip
@@ -254,6 +265,14 @@ def test_what_is_seen_of_other_markups(name: str, text: str, latex: list[str]) -
     assert kind is not None
     document = read_raw(text.encode(), kind)
     assert [write(prism.parse(item.latex)) for item in extract(document.solution)] == latex
+
+
+def test_headings_and_pictures_of_a_wiki() -> None:
+    kind = kind_of(PurePath("a.wiki"))
+    assert kind is not None
+    document = read_raw(b"== Fall ==\n[[File:a.png|for [[law|n=3]], [http://b.c n=2]]]\n# one\n", kind)
+    assert document.solution == "## Fall\n- one\n"
+    assert document.not_read == ("1 picture",)
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,12 @@ def test_a_document_type_is_refused(body: str) -> None:
     assert "declares a document type" in why_refused("a.docx", raw)
 
 
+def test_a_document_type_without_declarations_is_passed_over() -> None:
+    body = WORD.partition("?>")[2].replace("{}", "<w:p><w:r><w:t>so</w:t></w:r></w:p>")
+    raw = packed({"word/document.xml": f'<!DOCTYPE a PUBLIC "-//B//C//EN" "file:///etc/passwd">{body}'})
+    assert read("a.docx", raw).strip() == "so"
+
+
 def test_entities_of_a_page_are_not_put_in() -> None:
     assert "2 g t" not in read("a.html", f"{DOCTYPE}<p>&x; &y;</p>".encode())
 

@@ -307,6 +307,19 @@ def read_forms() -> dict[str, dict[str, str | bytes]]:
         "response": {"a.json": dump({"output": [{"type": "reasoning", "summary": []}, {
             "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": MARKDOWN}]}]})},
         "gemini": {"a.json": dump({"candidates": [{"content": {"role": "model", "parts": [{"text": MARKDOWN}]}}]})},
+        "AI Studio": {
+            "a.json": dump(
+                {
+                    "chunkedPrompt": {
+                        "chunks": [
+                            {"role": "user", "text": "v = 2 g t"},
+                            {"role": "model", "text": "$v = 3 g t$", "isThought": True},
+                            {"role": "model", "text": MARKDOWN},
+                        ]
+                    }
+                }
+            )
+        },
         "word": {"a.docx": word_document(word_body())},
         "opendocument": {"a.odt": open_document()},
     }  # fmt: skip

@@ -119,12 +119,13 @@ class _Reader:
 
 def _bare(latex: str) -> str:
     """Return an argument without the one pair of brackets around it, which only groups."""
-    inner = latex[1:-1]
-    if latex[:1] not in ("(", "[") or latex[-1:] not in (")", "]"):
+    begin, end = (2 if latex[at : at + 2] in (r"\{", r"\}") else 1 for at in (0, len(latex) - 2))
+    if latex[:begin] not in ("(", "[", r"\{") or latex[-end:] not in (")", "]", r"\}"):
         return latex
+    inner = latex[begin:-end]
     depth = 0
     for sign in inner:
-        depth += (sign in "([") - (sign in ")]")
+        depth += (sign in "([{") - (sign in ")]}")
         if depth < 0:
             return latex
     return inner

@@ -165,6 +165,19 @@ def _messages_with_parts(value: Sequence[Any]) -> list[Mapping[str, Any]]:
     ]
 
 
+def _chunks(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the messages of a chat that AI Studio keeps: chunks with parts, or with a text alone."""
+    chunks = value["chunkedPrompt"].get("chunks")
+    return _messages_with_parts(
+        [
+            each
+            if isinstance(each.get("parts"), list)
+            else {**each, "parts": [{**each, "thought": each.get("isThought")}]}
+            for each in _messages_in(chunks if isinstance(chunks, list) else [])
+        ]
+    )
+
+
 def _response_items(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the messages among the items of an answer, beside which its calls of tools stand."""
     return [each for each in _messages_in(value["output"]) if each.get("type", "message") == "message"]
@@ -177,5 +190,6 @@ _READERS: dict[str, tuple[type, Callable[[Mapping[str, Any]], list[Mapping[str, 
     "choices": (list, _chosen_message),
     "candidates": (list, _parts_of_candidate),
     "contents": (list, lambda value: _messages_with_parts(value["contents"])),
+    "chunkedPrompt": (dict, _chunks),
     "output": (list, _response_items),
 }

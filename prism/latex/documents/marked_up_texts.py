@@ -24,7 +24,9 @@ _WIKI_ELEMENT = re.compile(r"(?:^([:*#;]+[ \t]*|[ \t]+))?<(math|chem|ce|syntaxhi
 _WIKI_LINE_END = re.compile(r"[ \t]{0,9}[.,;]?[ \t]{0,9}(?=\n|\Z)")
 _WIKI_HEADING = re.compile(r"^(={1,6})[ \t]*([^=\n].{0,500}?)[ \t]{0,9}\1[ \t]*$", re.MULTILINE)
 _WIKI_ITEM = re.compile(r"^([:*#;]+)[ \t]*", re.MULTILINE)
-_WIKI_PICTURE = re.compile(r"\[\[(?:File|Image|Datei|Bild|Fichier|Archivo):[^\[\]]*\]\]", re.IGNORECASE)
+_WIKI_PICTURE = re.compile(
+    r"\[\[(?:File|Image|Datei|Bild|Fichier|Archivo):(?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*+\]\]", re.IGNORECASE
+)
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _WIKI_REFERENCE = re.compile(r"<ref\b[^<>]*?(?:/>|>[^<]*</ref\s*>)", re.IGNORECASE)
 _WIKI_NAME = re.compile(r"\{\{(?:mvar|math|nowrap|var)\|(?:1=)?([^{}|]*)\}\}", re.IGNORECASE)
@@ -98,8 +100,8 @@ def _wiki_marks(text: str) -> tuple[str, int]:
     text = _WIKI_REFERENCE.sub(_line_breaks, text.replace("{{=}}", "="))
     text = _WIKI_NAME.sub(r"\1", _WIKI_NAME.sub(r"\1", text))
     text = _WIKI_LINK.sub(r"\1", text.replace("'''", "").replace("''", ""))
-    text = _WIKI_HEADING.sub(lambda found: f"{'#' * len(found[1])} {found[2]}", text)
-    return _WIKI_ITEM.sub(lambda found: "- " if found[1][-1] in "*#" else "", text), n_picture
+    text = _WIKI_ITEM.sub(lambda found: "- " if found[1][-1] in "*#" else "", text)
+    return _WIKI_HEADING.sub(lambda found: f"{'#' * len(found[1])} {found[2]}", text), n_picture
 
 
 def _line_breaks(found: re.Match[str]) -> str:
@@ -114,6 +116,7 @@ _ORG_BLOCK = re.compile(r"\s*#\+begin_(\w+)", re.IGNORECASE)
 _ORG_KEYWORD = re.compile(r"\s*#\+(\w+)(?:\[[^\]]*\])?:\s*(.*)")
 _ORG_DRAWER = re.compile(r"\s*:(?:PROPERTIES|LOGBOOK|RESULTS):\s*", re.IGNORECASE)
 _ORG_STRUCK = re.compile(r"(?<![^\s(])\+(?=\S)([^+\n]{1,500})(?<=\S)\+(?![^\s).,;])")
+_ORG_CODE = re.compile(r"(?<![^\s({'\"-])([=~])(?=\S)([^`\n]{0,500}?\S)\1(?![^\s).,;:!?'\"}\[-])")
 _ORG_LINK = re.compile(r"\[\[([^\[\]]+)\](?:\[([^\[\]]*)\])?\]")
 _ORG_COUNTER = re.compile(r"\[@\w+\]\s?")
 _PICTURE_NAME = re.compile(r"\.(?:png|jpe?g|gif|svg|pdf|webp|bmp|tiff?)$", re.IGNORECASE)
@@ -164,7 +167,8 @@ def _org_line(line: str, writer: DocumentWriter) -> str:
             return ""
         return found[2] or found[1]
 
-    return _ORG_STRUCK.sub(r"~~\1~~", _ORG_LINK.sub(link, _ORG_COUNTER.sub("", line))) + "\n"
+    marked = _ORG_CODE.sub(r"`\2`", _ORG_LINK.sub(link, _ORG_COUNTER.sub("", line)))
+    return _ORG_STRUCK.sub(r"~~\1~~", marked) + "\n"
 
 
 # reStructuredText. ----------------------------------------------------------------------------------------------

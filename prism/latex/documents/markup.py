@@ -109,13 +109,13 @@ def read_xml(raw: bytes) -> Element:
     """Read XML into the tree of its one element; names have the short prefixes of known namespaces, `w:t`.
 
     Errors:
-        PrismError: no XML; a document type; more or deeper elements than are read.
+        PrismError: no XML; a document type with declarations; more or deeper elements than are read.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
     builder = _TreeBuilder(parser)
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = builder.text, _refuse_document_type
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = builder.text, _refuse_declarations
     try:
         parser.Parse(raw, True)
     except expat.ExpatError as error:
@@ -125,9 +125,10 @@ def read_xml(raw: bytes) -> Element:
     return next(builder.open[0].elements())
 
 
-def _refuse_document_type(*_: object) -> None:
-    """Refuse the declaration of a document type, in which entities may stand."""
-    raise PrismError("declares a document type, which is not read")
+def _refuse_declarations(_name: str, _system: str | None, _public: str | None, has_declarations: int) -> None:
+    """Refuse a document type with declarations of its own, in which entities may stand."""
+    if has_declarations:
+        raise PrismError("declares a document type, which is not read")
 
 
 def _short_name(name: str) -> str:

@@ -62,8 +62,11 @@ _CALLS: dict[str, str] = {
     "cancel": r"\cancel{%s}",
     "abs": r"\left|%s\right|", "norm": r"\left\|%s\right\|", "floor": r"\lfloor %s\rfloor ",
     "ceil": r"\lceil %s\rceil ",
+    "va": r"\vec{%s}", "vb": r"\mathbf{%s}", "vu": r"\hat{%s}", "dd": r"\mathrm{d}%s",
+    "dv": r"\frac{\mathrm{d}%s}{\mathrm{d}%s}", "pdv": r"\frac{\partial %s}{\partial %s}",
     "limits": "%s", "scripts": "%s", "boxed": r"\boxed{%s}",
 }  # fmt: skip
+_PHYSICA = ("va", "vb", "vu", "dd", "dv", "pdv")  # of a package, read in their plain form alone
 _TOKEN = re.compile(
     r'"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?|[^\W\d_]+(?:\.[A-Za-z]+)*(?=\()|[^\W\d_]{2,}(?:\.[A-Za-z]+)*|\\[^\s]|\\(?=\s|$)'
     r"|<=>|->|=>|<=|>=|!=|<<|>>|:=|\.\.\.|\s+|."
@@ -137,6 +140,8 @@ class _Formula:
         self._at += 1
         if token[:1] == '"' and len(token) > 1:
             return words_latex(token[1:-1])
+        if token[:1] == "#" and self._peek()[:1].isalpha():
+            return self._code(depth)
         if token[:1] == "\\":
             return r" \\ " if len(token) == 1 else token if token[1] in "{}$%#&_" else token[1:]
         if token in ("(", "[") and depth < _MAX_DEPTH:
@@ -152,6 +157,15 @@ class _Formula:
         if len(token) > 1 and token[0].isalpha() and token.isascii():
             return f"\\{token.replace('.', '')} "  # of no known name: a command that is not read either
         return _SIGNS.get(token, token)
+
+    def _code(self, depth: int) -> str:
+        """Read a name of code: space as space, any other as a command that is not read, for its value is not known."""
+        name = self._peek()
+        self._at += 1
+        if name == "h" and self._peek() == "(" and depth < _MAX_DEPTH:
+            self._call(name, depth + 1)
+            return " "
+        return f"\\code{name.replace('.', '')} "
 
     def _call(self, name: str, depth: int) -> str:
         """Read the arguments of a call, and write what it shows."""
@@ -201,11 +215,11 @@ def _call_latex(name: str, rows: list[list[str]], named: dict[str, str]) -> str:
     if name in _ACCENTS:
         marked = accented(_ACCENTS[name], first, is_below=name == "underbrace") or first
         return f"{marked}_{{{arguments[1]}}}" if len(arguments) > 1 else marked
-    if name in _CALLS:
-        form = _CALLS[name]
-        n = form.count("%s")
+    form = _CALLS.get(name, "")
+    n = form.count("%s")
+    if form and not (name in _PHYSICA and (named or len(arguments) != n)):
         return form % tuple((*arguments, "", "")[:n])
-    return f"\\{name.replace('.', '')} ({', '.join(arguments)})"
+    return f"\\typst{name.replace('.', '')} ({', '.join(arguments)})"  # no command, as one of its name is another
 
 
 def _bare(latex: str) -> str:
@@ -223,7 +237,7 @@ def _bare(latex: str) -> str:
 
 # Text. ----------------------------------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"(={1,6})[ \t]+([^\n]*)")
+_HEADING = re.compile(r"(={1,6})[ \t]+")
 _STATEMENT = re.compile(r"#(?:let|set|show|import)\b")
 _CODE = re.compile(r"#(include|if|for|while|context|eval|image|figure|box|block|strike|[\w.]+)")
 _LABEL = re.compile(r"<[\w:.-]+>")
@@ -260,7 +274,7 @@ def _read_piece(text: str, at: int, writer: DocumentWriter, *, is_line_start: bo
     if reader := _PIECES.get(sign):
         return reader(text, at, writer)
     if sign == "=" and is_line_start and (heading := _HEADING.match(text, at)):
-        writer.add(f"{'#' * len(heading[1])} {heading[2]}")
+        writer.add(f"{'#' * len(heading[1])} ")
         return heading.end()
     plain = _PLAIN.match(text, at)
     end = plain.end() if plain else at + 1

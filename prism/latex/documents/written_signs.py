@@ -25,7 +25,7 @@ ACCENTS = {
     "→": r"\vec", "⃗": r"\vec", "\u20d1": r"\vec", "⇀": r"\vec", "˙": r"\dot", ".": r"\dot", "\u0307": r"\dot",
     "¨": r"\ddot", "\u0308": r"\ddot", "\u20db": r"\dddot", "\u0332": r"\underline",
 }  # fmt: skip
-BRACES = {"⏞": r"\overbrace", "⏟": r"\underbrace"}
+BRACES = {"⏞": r"\overbrace", "⏟": r"\underbrace", "︷": r"\overbrace", "︸": r"\underbrace"}
 
 _SIGNS = {
     **LARGE_OPERATORS,
@@ -34,6 +34,7 @@ _SIGNS = {
     "~": r"\sim ",
     "∗": "*", "ⅆ": "d", "ⅇ": "e", "ⅈ": "i", "ⅉ": "j", "″": "''", "‴": "'''", "∣": "|", "∥": r"\|",
     "\u2009": " ", "\u200a": " ", "\u2003": r"\quad ", "\u2002": " ", "\u205f": " ", "\u00a0": " ",
+    **dict.fromkeys("\u27e8\u2329\u3008", r"\langle "), **dict.fromkeys("\u27e9\u232a\u3009", r"\rangle "),
     "⟹": r"\Rightarrow ", "⟶": r"\to ", "⟺": r"\Leftrightarrow ", "□": "",
 }  # fmt: skip
 _FIRST_STYLED, _LAST_STYLED = "\U0001d400", "\U0001d7ff"
@@ -44,6 +45,7 @@ _OPEN_ROWS = re.compile(
     r"(?:\\left)?\\\{\s*\\begin\{(matrix|aligned)\}(.*?)\\end\{\1\}(?!\s*(?:\\right)?\\\})(?:\s*\\right\.)?", re.DOTALL
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
+_OPERATORS = re.compile(r"\s*[-+*/=<>±×÷·−≤≥≠≈]\s*")
 
 
 def signs_latex(text: str) -> str:
@@ -65,7 +67,9 @@ def _sign_latex(sign: str) -> str:
 
 
 def words_latex(text: str) -> str:
-    r"""Return words within a formula as `\text{...}`; blanks alone stay a blank."""
+    r"""Return words within a formula as `\text{...}`; blanks alone stay a blank, and one operator is that."""
+    if _OPERATORS.fullmatch(text):
+        return signs_latex(text)
     plain = text.replace("\u00a0", " ").translate(_NOT_IN_TEXT)
     return rf"\text{{{plain}}}" if plain.strip() else " " * bool(plain)
 

@@ -26,10 +26,14 @@ from prism.desk.pages import HEADERS
 from prism.desk.solution_text import formula_lines, text_pieces
 from prism.errors import PrismError
 from prism.reports.html.page import html_page as report_page
+from prism.reports.html.rendering import own_files
 from prism.reports.summary import build_report
 
-REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-"""Policy of a report: its own style; no script, no form, and nothing of the desk."""
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'"
+)
+"""Policy of a report: its own style, and its script by the hash; no form, an origin of its own, nothing of the desk."""
 
 Word = Annotated[str, Field(max_length=2000)]
 
@@ -140,5 +144,6 @@ def _report(request: Request, run: str) -> Response:
     desk: Desk = request.app.state.desk
     found = build_report(file_in(desk.folder, run, *ENDINGS), replicates=0)
     text = report_page(found, title=run)
-    headers = {**HEADERS, "content-security-policy": REPORT_POLICY}
+    policy = REPORT_POLICY.format(own_files((), "tables.js")["script_hash"])
+    headers = {**HEADERS, "content-security-policy": policy}
     return Response(text.encode("utf-8", "replace"), 200, headers, "text/html; charset=utf-8")

@@ -101,5 +101,8 @@ def test_a_report_stands_in_a_sandbox(client: TestClient) -> None:
     assert client.get("/see").text.count("/see/report?run=") == 2
     found = client.get("/see/report", params={"run": "new.jsonl"})
     assert found.status_code == 200
-    assert found.headers["content-security-policy"].startswith("sandbox;")
+    assert found.headers["content-security-policy"].startswith(
+        "sandbox allow-scripts; default-src 'none'; script-src 'sha256-"
+    )
+    assert "allow-same-origin" not in found.headers["content-security-policy"]
     assert "3 rollouts" in found.text or "free_fall" in found.text

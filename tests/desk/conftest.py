@@ -69,7 +69,7 @@ def sync_api() -> Any:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     found_api = sync_api()
     if found_api is None:

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
     from playwright.sync_api import Browser, Page
 
+TOKEN = "0123456789abcdef"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -51,6 +53,19 @@ class RunningDesk:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(10)
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    """A client that has opened the desk of a test module's `folder`, and sends what htmx sends."""
+    from fastapi.testclient import TestClient
+
+    from prism.desk import create_desk
+
+    with TestClient(create_desk(folder, token=TOKEN), base_url="http://127.0.0.1:8779") as one:
+        one.get(f"/?token={TOKEN}")
+        one.headers["hx-request"] = "true"
+        yield one
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ from prism.desk.pages import POLICY, STATIC, static_text
 from prism.desk.words import LANGUAGES, words_of
 from prism.errors import PrismError
 from prism.resources import resource
+from tests.desk.conftest import TOKEN
 
-TOKEN = "0123456789abcdef"
 HTMX = "e209dda5c8235479f3166defc7750e1dbcd5a5c1808b7792fc2e6733768fb447"
 """sha256 of htmx 2.0.4, `dist/htmx.min.js` of its package on the registry of npm."""
 
@@ -35,14 +34,6 @@ def folder(tmp_path: Path) -> Path:
     for name in ("bucket", "free_fall"):
         shutil.copy(resource(f"dags/{name}.toml"), tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def client(folder: Path) -> Iterator[TestClient]:
-    with TestClient(create_desk(folder, token=TOKEN), base_url="http://127.0.0.1:8779") as one:
-        one.get(f"/?token={TOKEN}")
-        one.headers["hx-request"] = "true"
-        yield one
 
 
 def digest_of(client: TestClient, name: str) -> str:

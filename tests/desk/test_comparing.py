@@ -17,8 +17,8 @@ from prism.desk import create_desk
 from prism.grading.row import score_row
 from prism.reports.judgements import read_judgements
 from prism.resources import resource
+from tests.desk.conftest import TOKEN
 
-TOKEN = "0123456789abcdef"
 TEXTS = {"right": r"$v_f = \sqrt{2 g h}$ and $t_f = \sqrt{2h/g}$.", "half": r"$t_f = \sqrt{2h/g}$.", "<b>none": "No."}
 
 

@@ -6,7 +6,6 @@ import re
 import shutil
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,8 @@ from prism.desk.marking import open_room
 from prism.problem.schema import load_problem
 from prism.reports.feedback.corrections import read_corrections
 from prism.resources import resource
+from tests.desk.conftest import TOKEN
 
-TOKEN = "0123456789abcdef"
 RIGHT = r"$v_f = \sqrt{2 g h}$ and $t_f = \sqrt{2h/g}$."
 WRONG = r"$v_f = \sqrt{g h}$ and $t_f = \sqrt{2h/g}$. <script>alert(1)</script>"
 
@@ -34,14 +33,6 @@ def folder(tmp_path: Path) -> Path:
     (solutions / "<b>ben.md").write_text(WRONG, encoding="utf-8")
     (solutions / "cem.pdf").write_bytes(b"%PDF-1.7\n")
     return tmp_path
-
-
-@pytest.fixture
-def client(folder: Path) -> Iterator[TestClient]:
-    with TestClient(create_desk(folder, token=TOKEN), base_url="http://127.0.0.1:8779") as one:
-        one.get(f"/?token={TOKEN}")
-        one.headers["hx-request"] = "true"
-        yield one
 
 
 def page_of(client: TestClient, student: str) -> str:

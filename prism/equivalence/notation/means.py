@@ -21,6 +21,7 @@ from prism.algebra.noncommutative import shows_operators
 from prism.budget import charge_steps
 
 _WEIGHTS = tuple(number(Fraction(weight, 6)) for weight in (1, 2, 3))  # of the values that are drawn
+_DRAWN = ("'0", "'1", "'2", "'3")  # behind the names of what a letter's values are made of
 _STEPS = 2  # of Python for a node
 _CONSTANTS = frozenset((r"\hbar", "k_B", r"\epsilon_0", r"\mu_0"))
 
@@ -67,9 +68,6 @@ def _may_be_taken_apart(node: Expr, numbers: Set[str]) -> bool:
         or (part.op == "mul" and any(arg.op in ("num", "const") or arg.name in numbers for arg in part.args))
         for part in walk(node)
     )
-
-
-_DRAWN = ("'0", "'1", "'2", "'3")  # behind the names of what a letter's values are made of
 
 
 def _show_an_order(means: list[Expr]) -> bool:

@@ -1,12 +1,13 @@
 """The account of cost: what one solution, formula or pair of formulas may spend, counted in operations.
 
 One operation is one kernel operation, ten to twenty-five nanoseconds compiled; a step in Python is charged as STEP of
-them. Work is charged to the current account before it is done. An account pays once for each result that is
-`remembered`, and pays the same whether it is worked out now or known from elsewhere. So a cost is a function of the
-problem and the text alone: not of batch, order, threads or caches.
+them. Work is charged to the current account before it is done. A result that is `remembered` has a price: what it costs
+by itself, with all that it asks for. An account pays it when it first asks for the result, whether that is worked out
+now or known from elsewhere. So a cost is a function of the problem and the text alone: not of batch, order, threads or
+caches.
 
 A `share` is an account within an account. What it spends counts for the surrounding one too; when it is exhausted, its
-part of the work ends as `too_large`, and the rest goes on. A `limited` block is a share that asks for nothing more.
+part of the work ends as `too_large`, and the rest goes on.
 
 Refused: clocks and signals (a grade would depend on the machine) and a counter for each kind of work (their sum has no
 bound that a user can state).
@@ -15,13 +16,13 @@ bound that a user can state).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import wraps
 from itertools import islice
 from threading import Lock
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -80,82 +81,44 @@ class OverBudget(Exception):
         self.account = account
 
 
-class Cost:
-    """What a remembered result costs: operations of its own, and the remembered results that it is made from.
-
-    Two costs are the same if they are of the same result.
-    """
-
-    __slots__ = ("_hash", "key", "most", "own", "parts")
-
-    def __init__(self, key: Hashable) -> None:
-        """Create the cost of the result of `key`, a function with its arguments: nothing so far."""
-        self.key = key
-        self._hash = hash(key)
-        self.own = self.most = 0
-        self.parts: tuple[Cost, ...] = ()
-
-    def add(self, own: int, parts: Iterable[Cost]) -> None:
-        """Set the operations and the results that it is made from, once they are known.
-
-        `most` is the cost if nothing were used twice, at least what is drawn for it.
-        """
-        self.own, self.parts = own, tuple(parts)
-        self.most = own + sum([part.most for part in self.parts])
-
-    def __hash__(self) -> int:
-        """Return the hash of the key."""
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        """Return True for a cost of the same result."""
-        return self is other or (isinstance(other, Cost) and self._hash == other._hash and self.key == other.key)
-
-
-_Found = tuple[Any, Cost | None]  # a remembered result and its cost; None if it costs nothing
+_Found = tuple[Any, int]  # a remembered result and its price
 
 
 class Account:
     """Operations that one piece of work may spend, and what it has spent.
 
     Attributes:
-        limit: operations allowed.
+        limit: operations allowed: at most those that the account around it has left.
+        owner: the account that is exhausted beyond the limit: this one, or one around it that has less left.
         spent: operations charged so far, at most the limit.
-        is_exhausted: a charge went beyond the limit.
+        is_exhausted: a charge went beyond its own limit.
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
         each: what each part may spend beside the allowance.
         begun: what was spent when the last part was begun.
         allows_extra: dear parts may be begun, while half of the allowance is not spent (see `may_begin_extra`).
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
-        results: the remembered results of the outermost account and all its shares, by key.
-        paid: costs of remembered results that are paid for.
-        seen: those of their objects that were met, by id, for a quick look.
-        own, parts: of the result that is worked out at present (see `Cost`); the parts by id.
-        drawn: costs drawn since the innermost `limited` block began; None outside of such blocks.
+        known: the remembered results that are paid for, by function and arguments, or by place of one of a property.
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "begun", "drawn", "each", "has_extra", "is_cut", "is_exhausted", "limit", "own",
-        "paid", "parts", "results", "seen", "spent",
+        "allowance", "allows_extra", "begun", "each", "has_extra", "is_cut", "is_exhausted", "known", "limit", "owner",
+        "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
         """Open an account with nothing spent, within the account `outside` (None: an outermost one)."""
-        self.limit = limit
+        left = math.inf if outside is None else outside.limit - outside.spent
+        self.limit = min(limit, left)
+        self.owner = self if outside is None or limit <= left else outside.owner
         self.spent = 0
         self.is_exhausted = False
         self.allowance = limit
         self.each = self.begun = 0
         self.allows_extra = True
-        self.has_extra: bool | None = None
+        self.has_extra = None if outside is None else outside.has_extra
         self.is_cut = False
-        self.results: dict[Hashable, _Found] = {} if outside is None else outside.results
-        self.paid: dict[Cost, Cost] = {}
-        self.seen: dict[int, Cost] = {}
-        self.own = 0
-        self.parts: dict[int, Cost] = {}
-        self.drawn: list[Cost] | None = None
+        self.known: dict[Hashable, _Found] = {} if outside is None else outside.known
 
     def allow(self, operations: float, *, each: int = 0, extra: bool = True) -> None:
         """Set the allowance: parts of the work may be begun until `operations` more are spent; dear ones if `extra`.
@@ -169,71 +132,23 @@ class Account:
 
     def charge(self, operations: int) -> None:
         """Draw operations; raise OverBudget if there are not enough."""
-        self.own += operations
         self.spent += operations
         if self.spent > self.limit:
-            self.exhaust()
+            self.spent = int(self.limit)
+            self.owner.is_exhausted = True
+            raise OverBudget(self.owner)
 
-    def pay(self, cost: Cost) -> None:
-        """Draw the cost of a remembered result, unless it is paid for; raise OverBudget beyond the limit."""
-        place = id(cost)
-        self.parts[place] = cost
-        if place not in self.seen:
-            self._draw(cost)
-
-    def _draw(self, cost: Cost) -> None:
-        """Draw a cost and those of its parts that are not paid for."""
-        seen, paid, spent = self.seen, self.paid, self.spent
-        drawn = [] if self.drawn is None else self.drawn
-        waiting = [cost]
-        while waiting:
-            cost = waiting.pop()
-            if id(cost) in seen:
-                continue
-            seen[id(cost)] = cost
-            drawn.append(cost)
-            if paid.setdefault(cost, cost) is cost:  # not another one of the same result
-                spent += cost.own
-                waiting += cost.parts
-        self.spent = spent
-        if spent > self.limit:
-            self.exhaust()
-
-    def work_out(self, key: tuple[Callable[..., Any], tuple[Any, ...]]) -> _Found:
-        """Work out the result of a function with its arguments, and pay for it; return it with its cost."""
-        build, args = key
-        has_kernels = bool(args) and type(args[-1]) is ModuleType  # which make no difference to the price
-        cost = Cost((build, args[:-1]) if has_kernels else key)
-        if (known := self.paid.get(cost)) is not None:  # paid for, and forgotten since
-            again = Account(math.inf, self)
-            again.has_extra = self.has_extra
-            return _within(again, build, args), known
-        own, parts = self.own, self.parts
-        self.own, self.parts = 0, {}
+    def work_out(self, build: Callable[..., Any], args: tuple[Any, ...]) -> _Found:
+        """Work out a result that is remembered, with all that it asks for, and pay for it; return it with its price."""
+        before, known = self.spent, self.known
+        self.known = {}
         try:
             result = build(*args)
-            if self.is_exhausted:  # somebody below caught it: the result is not that of the whole work
-                raise OverBudget(self)
-            if not (self.own or self.parts):
-                return result, None
-            cost.add(self.own, self.parts.values())
-            self.paid[cost] = cost
-            self.seen[id(cost)] = cost
-            if self.drawn is not None:
-                self.drawn.append(cost)
-        except BaseException:
-            own += self.own
-            parts.update(self.parts)
-            raise
         finally:
-            self.own, self.parts = own, parts
-        return result, cost
-
-    def exhaust(self) -> None:
-        """Mark the account as exhausted, its whole limit spent, and raise OverBudget."""
-        self.spent = int(self.limit)
-        self.is_exhausted = True
-        raise OverBudget(self)
+            self.known = known
+        if self.owner.is_exhausted:  # somebody below caught it: the result is not that of the whole work
+            raise OverBudget(self.owner)
+        return result, self.spent - before
 
 
 class _TrialOver(BaseException):
@@ -373,7 +288,7 @@ class share:  # noqa: N801 - a context manager, used like a function
     """Work with a limit of its own: `with share(limit) as account`, then look at `account.is_exhausted`.
 
     The block ends where the account is exhausted, without an exception. What was spent is drawn from the surrounding
-    account at the end of the block, which may exhaust that one (OverBudget).
+    account, which is exhausted (OverBudget) where it has less left than the limit.
     """
 
     __slots__ = ("_account", "_limit", "_outside", "_token")
@@ -394,89 +309,9 @@ class share:  # noqa: N801 - a context manager, used like a function
     ) -> bool:
         """Return to the surrounding account and draw from it; True if the block ended because its own is exhausted."""
         _current.reset(self._token)
-        account, outside = self._account, self._outside
-        if outside is not None and account.is_exhausted:
-            outside.charge(account.spent)
-        elif outside is not None:
-            outside.charge(account.own)
-            for cost in account.parts.values():
-                outside.pay(cost)
-        return isinstance(error, OverBudget) and error.account is account
-
-
-class limited:  # noqa: N801 - a context manager, used like a function
-    """Work in the current account with a limit: `with limited(operations) as work`, then look at `work.is_exhausted`.
-
-    As `share`, for a block that does not ask what it has spent: it is over its limit if an account of its own would be,
-    which pays for everything that it uses. Most blocks cannot be, by what their parts cost at most.
-
-    Attributes:
-        is_exhausted: the block was over its limit, which is drawn in place of what it has spent.
-    """
-
-    __slots__ = ("_account", "_before", "_limit", "_share", "is_exhausted")
-
-    def __init__(self, limit: int) -> None:
-        """Prepare a block of `limit` operations."""
-        self._limit = limit
-        self.is_exhausted = False
-
-    def __enter__(self) -> limited:
-        """Begin the block; in no account, in one of its own."""
-        account = _current.get()
-        self._share = share(self._limit) if account is None else None
-        if self._share is not None:
-            account = self._share.__enter__()
-        assert account is not None
-        self._account = account
-        self._before = account.limit, account.spent, account.own, account.parts, account.drawn
-        account.limit = min(account.limit, account.spent + self._limit)
-        account.own, account.parts, account.drawn = 0, {}, []
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        """End the block and draw its cost; True if it ended because it was over its limit."""
-        account = self._account
-        limit, spent, own, parts, drawn = self._before
-        is_cut_short = account.is_exhausted and spent + self._limit <= limit
-        cost = Cost(())
-        cost.add(account.own, account.parts.values())
-        account.limit = limit
-        self.is_exhausted = is_cut_short or (not account.is_exhausted and self._is_over(cost))
-        if self.is_exhausted:
-            self._take_back(spent)
-        else:
-            parts.update(account.parts)
-            own += account.own
-            if drawn is not None:
-                drawn += account.drawn or ()
-        account.own, account.parts, account.drawn = own, parts, drawn
-        if self._share is not None:
-            self.is_exhausted = self.is_exhausted or account.is_exhausted
-            return self._share.__exit__(kind, error, traceback)
-        if self.is_exhausted:
-            account.charge(self._limit)
-        return is_cut_short and isinstance(error, OverBudget) and error.account is account
-
-    def _is_over(self, cost: Cost) -> bool:
-        """Return True if an account of its own would be exhausted by a cost."""
-        if cost.most <= self._limit:
-            return False
-        alone = Account(self._limit)
-        with suppress(OverBudget):
-            alone.pay(cost)
-        return alone.is_exhausted
-
-    def _take_back(self, spent: int) -> None:
-        """Let the account be as it was before the block, with `spent` operations spent."""
-        account = self._account
-        for cost in account.drawn or ():
-            account.seen.pop(id(cost), None)
-            if account.paid.get(cost) is cost:
-                del account.paid[cost]
-        account.spent, account.is_exhausted = spent, False
+        if self._outside is not None:
+            self._outside.spent += self._account.spent
+        return isinstance(error, OverBudget) and error.account is self._account
 
 
 _emptied: list[Callable[[], None]] = []  # by `forget`
@@ -545,24 +380,17 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
             if account is None:
                 return _within(Account(math.inf), look_up, args)
             key = build, args
-            found = account.results.get(key)
+            found = account.known.get(key)
             if found is None:
                 found = own_store.kept.get(key)
                 if found is None:
-                    found = account.work_out(key)
+                    found = account.work_out(build, args)
                     own_store.keep(key, found)
-                account.results[key] = found
-            result, cost = found
-            if cost is not None:
-                account.pay(cost)
-            return result  # type: ignore[no-any-return]
+                else:
+                    account.charge(found[1])
+                account.known[key] = found
+            return found[0]  # type: ignore[no-any-return]
 
-        def is_known(*args: Any) -> bool:
-            """Return True if the current account, or one around it, has asked for the result for these arguments."""
-            account = _current.get()
-            return account is not None and (build, args) in account.results
-
-        look_up.is_known = is_known  # type: ignore[attr-defined]
         look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
         return look_up
 
@@ -620,12 +448,17 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
         if account is None:
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
+        if found is not None and id(found) in account.known:
+            return found[0]  # type: ignore[no-any-return]
+        key = self._build, holder
+        paid = account.known.get(key)
         if found is None:
-            found = account.work_out((self._build, (holder,)))
-            if found[1] is None:
+            found = paid or account.work_out(self._build, (holder,))
+            if not found[1]:
                 holder.__dict__[self._name] = found[0]
                 return found[0]  # type: ignore[no-any-return]
             holder.__dict__[self._priced] = found
-        assert found[1] is not None
-        account.pay(found[1])
+        elif paid is None:
+            account.charge(found[1])
+        account.known[key] = account.known[id(found)] = found
         return found[0]  # type: ignore[no-any-return]

@@ -234,7 +234,7 @@ def perform(asked: Input) -> str:
     text = asked.text
     match asked.call:
         case "interpret":
-            with budget.limited(budget.INTERPRETED) as work:
+            with budget.share(budget.INTERPRETED) as work:
                 return interpret(f"V = {text}", f"3 V = 2 \\left({text}\\right) + V")
             return f"too_large {work.is_exhausted}"
         case "equivalent":

@@ -15,7 +15,7 @@ from functools import partial
 from prism.algebra.alternatives import has_several_values
 from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, symbols_of, traits_of, walk
 from prism.algebra.symbols import symbol_of
-from prism.budget import PAIR, limited, most_of_pair, share
+from prism.budget import PAIR, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.cut_ranges import are_cut_alike
@@ -103,7 +103,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
 
 def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
     """Match a pair, as `match` does, within the operations of one pair; `too_large` if they do not suffice."""
-    with limited(most_of_pair()) as work:
+    with share(most_of_pair()) as work:
         verdict = match(reference, claim, context, spec)
     return _TOO_LARGE if work.is_exhausted else verdict
 

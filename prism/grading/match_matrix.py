@@ -1,8 +1,8 @@
 """The match matrix of a solution: the decision about every claim beside every node.
 
 A cell is one reading of a claim (as written, with definitions substituted, a single statement of it, under other names)
-beside one formula of a node. Each cell is decided once, in `CellTable`, and remembered there for all solutions of the
-problem. The *row* of a claim is the best cell of each node, `MatchMatrix.matched` the nodes with an equivalent one;
+beside one formula of a node. Each cell is decided once, in `CellTable`, for all that a solution
+states. The *row* of a claim is the best cell of each node, `MatchMatrix.matched` the nodes with an equivalent one;
 `stances` reduces the same cells to what each statement asserts of a node.
 
 What a formula alone does not state it may state with the solution's definitions, or under its own names for the
@@ -12,12 +12,12 @@ is built once for each convention, and the best one counts in all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from prism.algebra.expr import Expr, Formula, spell, traits_of, without_text
-from prism.budget import OverBudget, Store, extra_work, may_begin, may_begin_extra, remembered
+from prism.budget import OverBudget, extra_work, may_begin, may_begin_extra
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match_within_budget
 from prism.equivalence.numbers.comparison import NumberSpec
@@ -40,7 +40,6 @@ from prism.physics.context import Context
 
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more matrix of the solution
 MAX_UNSHARED = 1  # symbols that only one of two formulas has, where definitions are substituted: one may divide out
-CELLS = Store(16_384)  # cells that a process remembers: the solutions of a problem state the same formulas
 FAILED = "failed"  # status of a cell beside those of `Status`: the engine raised
 
 _Pair = tuple[ReferenceNode, Formula, Formula]  # a node, one of its formulas, and a reading of a claim
@@ -89,7 +88,7 @@ class CellTable:
 
     Attributes:
         task: the problem.
-        decided: the cells by node, formula of the node and reading. Their verdicts are remembered for other solutions.
+        decided: the cells by node, formula of the node and reading.
     """
 
     task: MatchTask
@@ -119,27 +118,15 @@ class CellTable:
         place = index, wanted, reading
         if (cell := self.decided.get(place)) is not None:
             return cell
-        pair = wanted, reading, self.task.context, spec, may_begin_extra()
-        is_known: Callable[..., bool] = _verdict_on.is_known  # type: ignore[attr-defined]
-        if not (is_known(*pair) or may_begin()):
+        if not may_begin():
             return Cell(index, _LEFT_OUT)
         try:
-            cell = Cell(index, _verdict_on(*pair))
+            with extra_work(is_allowed=may_begin_extra()):
+                cell = Cell(index, match_within_budget(wanted, reading, self.task.context, spec))
         except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
             return _failed_cell(index, error)
         self.decided[place] = cell
         return cell
-
-
-@remembered(CELLS)
-def _verdict_on(wanted: Formula, reading: Formula, context: Context, spec: NumberSpec, has_extra: bool) -> Verdict:
-    """Return the verdict on a node's formula and a reading of a claim; arguments as of `CellTable`.
-
-    Args:
-        has_extra: there are operations for what is dear.
-    """
-    with extra_work(is_allowed=has_extra):
-        return match_within_budget(wanted, reading, context, spec)
 
 
 def _failed_cell(index: int, error: Exception) -> Cell:
@@ -177,10 +164,11 @@ def build_match_matrix(task: MatchTask, claims: Sequence[Claim]) -> MatchMatrix:
 
     Where a symbol's sign is a convention, the other sign is taken in all claims if the same nodes match and more.
     """
-    best = _matrix_of_convention(task, claims)
+    table = CellTable(task)
+    best = _matrix_of_convention(table, claims)
     for names in _sign_conventions(task.context):
         flipped = [replace(claim, formula=with_sign_flipped(claim.formula, names)) for claim in claims]
-        other = _matrix_of_convention(task, flipped)
+        other = _matrix_of_convention(table, flipped)
         if other.matched > best.matched:  # no node matches by the reference's sign alone
             best = replace(other, rows=tuple(_with_sign_readings(row, names) for row in other.rows))
     return best
@@ -206,8 +194,9 @@ def _with_more_readings(cell: Cell, readings: Sequence[str], stage: Stage = Stag
     return replace(cell, verdict=verdict)
 
 
-def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMatrix:
+def _matrix_of_convention(table: CellTable, written: Sequence[Claim]) -> MatchMatrix:
     """Build the match matrix of claims, whose formulas are written in one sign convention."""
+    task = table.task
     formulas = [without_text(claim.formula) for claim in written]
     asides = {place for place, claim in enumerate(written) if claim.is_in_passing}
     letters = [claim.letters for claim in written]
@@ -217,7 +206,6 @@ def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMat
     for place, (f, claim) in enumerate(zip(formulas, written, strict=True)):
         expansions = expansions_of(f, own, place) if task.uses_definitions and own.definitions else {}
         claims.append(replace(claim, formula=f, expansions=expansions))
-    table = CellTable(task)
     table.decide(plain_pairs(task, claims))
     texts = [claim.formula.latex for claim in written]
     incidents: list[Incident] = []

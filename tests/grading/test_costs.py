@@ -19,7 +19,7 @@ import prism
 from prism import budget
 from prism.engine import kernels
 from prism.equivalence.facts import facts_of
-from prism.grading import json_line, match_matrix, pipeline, score_row
+from prism.grading import json_line, pipeline, score_row
 from prism.grading.prepared import PreparedProblem
 from prism.rewards import Reward
 from tests.grading.test_grading import forget
@@ -37,13 +37,12 @@ PROBLEM = {
 HONEST = r"$U = r q$ and so \boxed{V = q/r}"
 
 
-def test_a_cell_that_was_forgotten_costs_what_it_did() -> None:
+def test_a_solution_costs_the_same_when_it_is_graded_again() -> None:
     """What a pair adds to the remembered interpretation of a formula is not free when the pair is decided again."""
     problem = prism.load_problem("bucket")
     prepared = prism.prepare(problem)
     for student in problem.students:
         cost = prism.grade(prepared, student.solution).cost
-        match_matrix._verdict_on.cache_clear()  # type: ignore[attr-defined]
         assert prism.grade(prepared, student.solution).cost == cost, student.name
 
 
@@ -192,8 +191,7 @@ def test_what_is_forgotten_on_the_way_changes_no_grade(
 
         return called
 
-    for name in ("charge", "pay"):
-        monkeypatch.setattr(budget.Account, name, forgetting(getattr(budget.Account, name)))
+    monkeypatch.setattr(budget.Account, "charge", forgetting(budget.Account.charge))
     forget()
     assert [prism.grade(prepared, text).to_dict() for text in texts] == expected
     assert n_forgotten > 100
@@ -238,7 +236,7 @@ class Watched(cached_property):
 functools.cached_property = Watched
 
 from prism import budget
-charge, pay, work_out, within = budget.Account.charge, budget.Account.pay, budget.Account.work_out, budget._within
+charge, work_out, within = budget.Account.charge, budget.Account.work_out, budget._within
 
 def told(account, *what):
     if inside and account.limit != float("inf"):
@@ -255,7 +253,6 @@ def apart(call):
     return called
 
 budget.Account.charge = lambda account, n: (n and told(account), charge(account, n))[1]
-budget.Account.pay = lambda account, cost: (told(account), pay(account, cost))[1]
 budget.Account.work_out = apart(work_out)
 budget._within = apart(within)
 import prism

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from prism.algebra.expr import ORDERINGS, Formula, canonical, traits_of
 from prism.algebra.symbols import symbol_of
-from prism.budget import limited, may_begin_extra, most_interpreted
+from prism.budget import may_begin_extra, most_interpreted, share
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice, has_folds, is_plain_algebra
 from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
@@ -54,7 +54,7 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     from prism.equivalence.interpretation.alone import are_told_apart
     from prism.equivalence.interpretation.decision import Outcome, compare_by_interpretation
 
-    with limited(most_interpreted()) as work:
+    with share(most_interpreted()) as work:
         is_to_refute = plain.status == Status.EQUIVALENT
         is_settled = not is_to_refute and are_told_apart(a, b, context)
         outcome = Outcome(None) if is_settled else compare_by_interpretation(a, b, context)
@@ -103,7 +103,7 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
         return verdict
     from prism.equivalence.interpretation.membership import compare_memberships
 
-    with limited(most_interpreted()) as work:
+    with share(most_interpreted()) as work:
         outcome = compare_memberships(a, b, context, verdict.status)
     if work.is_exhausted or outcome.same in (None, is_equal):
         return verdict
@@ -136,7 +136,7 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
         return verdict
     from prism.equivalence.interpretation.courses import compare_courses
 
-    with limited(most_interpreted()) as work:
+    with share(most_interpreted()) as work:
         outcome = compare_courses(a, b, context, verdict.status)
     if work.is_exhausted or outcome.same in (None, is_equal):
         return verdict
@@ -180,7 +180,7 @@ def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict
         return None
     from prism.equivalence.interpretation.component_systems import compare_with_system
 
-    with limited(most_interpreted()) as work:
+    with share(most_interpreted()) as work:
         outcome = compare_with_system(equation, system, context)
     if work.is_exhausted or outcome.same is not True:
         return None

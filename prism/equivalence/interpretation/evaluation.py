@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -24,6 +24,7 @@ from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
     CHOICES,
     STEPS,
+    factors_by_index,
     harmonic_indices,
     index_range,
     is_coordinate,
@@ -115,9 +116,10 @@ class Evaluator(Letters):
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression that is not known; see `value`."""
         charge((STEP if node.op == "sym" else _STEPS) + _INDICES * len(scope.place) ** 2)
-        for letter in paired_letters(node) if self.signature.tensors else ():
-            if letter in self.signature.tensors and letter not in scope.indices:
-                return self._contracted(node, letter, scope)
+        if self.signature.tensors:
+            paired = [each for each in paired_letters(node) if each in self.signature.tensors - scope.indices.keys()]
+            if paired:
+                return self._contracted(self._by_index(node, tuple(paired)), paired, scope)
         handler = _HANDLERS.get(node.op)
         if handler is None:
             raise Unvalued(node.op)
@@ -137,9 +139,17 @@ class Evaluator(Letters):
             lambda name: plain(scalar(self.symbol(Expr("sym", name=name), scope))) if name else acb(1),
         )  # fmt: skip
 
-    def _contracted(self, node: Expr, letter: str, scope: Scope) -> Value:
-        """Return the sum of a product over the values of an index that it has twice."""
+    def _by_index(self, node: Expr, letters: tuple[str, ...]) -> Expr:
+        """Return a product whose factors commute with those of each index together; any other node as it is."""
+        signature = self.signature
+        if node.op != "mul" or signature.matrices or signature.operators or signature.space is not None:
+            return node
+        return node if any(map(_open_operator, node.args)) else factors_by_index(node, letters)
+
+    def _contracted(self, node: Expr, paired: Sequence[str], scope: Scope) -> Value:
+        """Return the sum of a term over the values of the first of some indices that it has twice."""
         total: Value = acb(0)
+        letter = next((each for each in paired if each in paired_letters(node)), paired[0])
         for k in index_range(letter):
             inner = scope.with_index(letter, k)
             if not self._has_vanishing_metric(node, inner):

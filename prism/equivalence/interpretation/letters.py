@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from flint import acb
 
@@ -23,7 +24,14 @@ from prism.equivalence.interpretation.names import (
     order_letter,
     placed_letters,
 )
-from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
+from prism.equivalence.interpretation.signature import (
+    COORDINATES,
+    PLACE,
+    Role,
+    Signature,
+    base_of_transposed,
+    is_column,
+)
 from prism.equivalence.interpretation.values import (
     Dual,
     Scalar,
@@ -50,6 +58,12 @@ _COMPONENT = 2  # steps charged for a component of a tensor, beside those of its
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
 
 
+@lru_cache(4096)
+def _names_in(node: Expr) -> str | None:
+    """Return the names in an expression that has indices in names alone, apart by blanks; None for any other."""
+    return " ".join(symbols(node)) if ops_of(node) <= _WITHOUT_HIDDEN_INDICES else None
+
+
 @dataclass(slots=True, eq=False)  # not frozen, which would take twice as long to make at each point of an integral
 class Scope:
     """What letters mean inside a sum, an integral or a derivative; it is not changed.
@@ -68,10 +82,8 @@ class Scope:
 
     def place_of(self, node: Expr) -> frozenset[tuple[str, int]]:
         """Return the indices, with their numbers, that the value of an expression depends on, or may depend on."""
-        if not ops_of(node) <= _WITHOUT_HIDDEN_INDICES:
-            return self.place
-        names = symbols(node)
-        return frozenset([index for index in self.place if any(index[0] in name for name in names)])
+        written = _names_in(node)
+        return self.place if written is None else frozenset([index for index in self.place if index[0] in written])
 
     def with_value(self, name: str, value: Value) -> Scope:
         """Return the scope in which one more letter has a value."""
@@ -144,6 +156,9 @@ class Letters:
             return scope.values[name]
         if notation.is_complex and name == notation.unit:
             return acb(0, 1)
+        role = None if scope.indices else self.signature.roles.get(name)
+        if role is not None and role.name not in self.draw.fixed:
+            return self._in_role(role, scope)
         if self.signature.space is not None and (known := self._quantum(name, scope)) is not None:
             return known
         if (indexed := self._indexed(name, scope)) is not None:
@@ -228,9 +243,6 @@ class Letters:
                 return value.entries[names.index(name)]
         usual = notation.is_complex and symbol_of(name).head in ("z", "w", r"\psi", r"\Psi", "Z")
         is_complex = name in notation.complexes or written in notation.complexes or usual
-        variables = self._variables(written)
-        if variables:
-            return self._function_value(name, variables, scope, is_complex=is_complex)
         kind = signature.declared.get(name, "complex" if is_complex else "positive")
         if name in signature.whole:
             kind = "integer"
@@ -238,9 +250,20 @@ class Letters:
             kind = "real"
         if kind not in ("positive", "real", "angle", "integer", "complex"):
             kind = "positive"
-        drawn = self.draw.number_of(name, kind)
-        read = symbol_of(name)
-        if read.head in signature.series and read.sub.isdigit():
+        role = Role(name, self._variables(written), kind, is_complex)
+        if not (scope.indices or signature.matrices or name in _DIRECTIONS or compared_labels(name)):
+            signature.roles[written] = role
+        return self._in_role(role, scope)
+
+    def _in_role(self, role: Role, scope: Scope) -> Scalar:
+        """Return the value of a letter that is drawn, as a number or as a function of its variables."""
+        name = role.name
+        self.met.add(name)
+        if role.variables:
+            return self._function_value(name, role.variables, scope, is_complex=role.is_complex)
+        drawn = self.draw.number_of(name, role.kind)
+        read = symbol_of(name) if self.signature.series else None
+        if read is not None and read.head in self.signature.series and read.sub.isdigit():
             drawn = drawn / (acb(int(read.sub) + 1).gamma() ** 2)
         return self._varied(name, drawn, scope)
 

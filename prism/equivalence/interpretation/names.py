@@ -425,6 +425,25 @@ def paired_letters(node: Expr) -> tuple[str, ...]:
     return tuple(letter for letter, count in letter_counts(node).items() if count == 2)
 
 
+@lru_cache(4096)
+def factors_by_index(product: Expr, letters: tuple[str, ...]) -> Expr:
+    r"""Return a product of numbers with the factors of each of some paired indices together, fewest free indices first.
+
+    So `T_{ij}A_{jk}B_{ki}` is summed over j for each i and k, and then over these: chains of n tensors in n steps.
+    """
+    factors = list(product.args)
+    while True:
+        groups = (
+            [arg for arg in factors if letter in letter_counts(arg)]
+            for letter in letters if letter in paired_letters(Expr("mul", tuple(factors)))
+        )  # fmt: skip
+        inner = [Expr("mul", tuple(group)) for group in groups if 1 < len(group) < len(factors)]
+        if not inner:
+            return Expr("mul", tuple(factors))
+        together = min(inner, key=lambda each: len(free_letters(each)))
+        factors = [together, *(arg for arg in factors if arg not in together.args)]
+
+
 def letter_counts(node: Expr) -> Counter[str]:
     """Return how often each letter of an index stands in a term: twice is a pair."""
     if not have_indices(symbols(node), not ops_of(node).isdisjoint(_DERIVATIVES)):

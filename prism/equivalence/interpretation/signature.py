@@ -68,6 +68,23 @@ _DIRECTIONS = ((r"\hat{i}", 0), (r"\hat{j}", 1), (r"\hat{k}", 2))
 _RUNNING = frozenset(("x", "y", "z", "t", "s", "u", "v", r"\xi", r"\tau"))
 
 
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a letter is that stands for one number, or for the value of a function, wherever no index has a value.
+
+    Attributes:
+        name: with the ends of a distance in order.
+        variables: of a function; none of a number.
+        kind: of a number that is drawn.
+        is_complex: the number, or the values of the function, may be complex.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    kind: str
+    is_complex: bool
+
+
 @dataclass(frozen=True)
 class Signature:
     r"""What the letters of two formulas are.
@@ -95,6 +112,7 @@ class Signature:
         space: of operators with rules of their own.
         has_kets: a formula has states in brackets.
         shapes: rows and columns of matrices that are not all square.
+        roles: of letters that were met, by their names as written.
     """
 
     notation: Notation
@@ -119,6 +137,7 @@ class Signature:
     space: Space | None = None
     has_kets: bool = False
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    roles: dict[str, Role] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""

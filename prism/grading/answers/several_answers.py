@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, formula, plain_parts, symbols, symbols_of, walk
-from prism.budget import PAIR, charge_steps, limited
+from prism.budget import PAIR, charge_steps, share
 from prism.equivalence.context_facts import definitions_of
 from prism.equivalence.matching import match
 from prism.equivalence.numbers.stated import stated_number
@@ -169,7 +169,7 @@ def _value_of(expr: Expr, f: Formula, context: Context) -> Expr | None:
     literals = sides or list(dict.fromkeys(node for side in f.members for node in walk(side) if node.op == "num"))
     plain = replace(context, definitions=(), givens={})
     for literal in literals[:MAX_LITERALS]:
-        with limited(PAIR) as work:
+        with share(PAIR) as work:
             verdict = match(formula((expr, literal), ("=",)), f, plain)
         if not work.is_exhausted and verdict.status == Status.EQUIVALENT and verdict.stage == Stage.PLAIN:
             return literal

@@ -429,11 +429,11 @@ def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tu
 
 
 def _with_others_held(evaluator: Evaluator, name: str, scope: Scope) -> Scope:
-    """Return the scope of a partial derivative: the other variables keep their values."""
+    """Return the scope of a partial derivative: the other variables keep their values, unless it carries them along."""
     values = dict(scope.values)
     every = {each for variables in evaluator.signature.functions.values() for each in variables}
     for other in sorted(every - {name, "#place"}):
-        if other not in values:
+        if other not in values and (other, name) not in evaluator.signature.carried:
             try:
                 values[other] = evaluator._variable(other, scope)
             except Unvalued:

@@ -95,6 +95,7 @@ class Signature:
         space: of operators with rules of their own.
         has_kets: a formula has states in brackets.
         shapes: rows and columns of matrices that are not all square.
+        carried: (letter, variable) of the partial derivatives of letters: the variable carries the letter along.
     """
 
     notation: Notation
@@ -119,6 +120,7 @@ class Signature:
     space: Space | None = None
     has_kets: bool = False
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    carried: frozenset[tuple[str, str]] = frozenset()
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
@@ -285,7 +287,11 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         states_space=states_space,
         space=space,
         has_kets=any(node.op == "bracket" for node in nodes),
-    )
+        carried=frozenset(
+            (node.args[0].name, variable_key(each)) for node in nodes
+            if node.op == "partial" and node.args[0].op == "sym" for each in node.args[1:]
+        ),
+    )  # fmt: skip
 
 
 def _varied(nodes: Iterable[Expr]) -> frozenset[str]:

@@ -21,6 +21,7 @@ from prism.algebra.expr import (
     symbols,
     traits_of,
     walk,
+    with_args,
 )
 from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import number_of, terms_of
@@ -380,8 +381,7 @@ def covariant_index(node: Expr) -> str:
 def with_raised_indices(f: Formula) -> Formula:
     r"""Return a formula with an exponent as an index that stands below elsewhere in it: `A_\alpha B^\alpha`."""
     nodes = [node for member in f.members for node in walk(member)]
-    raised = {node.args[1].name for node in nodes if node.op == "pow" and node.args[0].op == node.args[1].op == "sym"}
-    raised = {name for name in raised if is_greek(name) and name in INDICES}
+    raised = {node.args[1].name for node in nodes if _has_raised(node)}
     if raised:
         below = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
         raised &= below | set(map(covariant_index, nodes))
@@ -391,10 +391,15 @@ def with_raised_indices(f: Formula) -> Formula:
 
 
 def _raised(node: Expr, letters: Set[str]) -> Expr:
-    """Return a power as a letter with an index, if the exponent is one."""
-    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].name in letters and "^" not in node.args[0].name:
-        return symbol(f"{node.args[0].name}^{{{node.args[1].name}}}")
-    return node
+    """Return a power as a letter with an index, or its differential, if the exponent is one."""
+    if not _has_raised(node) or node.args[1].name not in letters:
+        return node
+    base, index = node.args
+    letter = base if base.op == "sym" else base.args[0]
+    if "^" in letter.name:
+        return node
+    named = symbol(f"{letter.name}^{{{index.name}}}")
+    return named if base.op == "sym" else with_args(base, (named,))
 
 
 def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
@@ -403,6 +408,15 @@ def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
     for node in nodes:
         if node.op == "sym":
             for letter, is_above in placed_letters(node.name):
+def _has_raised(node: Expr) -> bool:
+    r"""Return True for a letter with a Greek index as its exponent, or a differential with any: `B^\alpha`, `dx^i`."""
+    if node.op != "pow" or node.args[1].op != "sym" or node.args[1].name not in INDICES:
+        return False
+    base = node.args[0]
+    is_differential = base.op == "differential" and base.args[0].op == "sym"
+    return is_differential or (base.op == "sym" and is_greek(node.args[1].name))
+
+
                 found[is_above].add(letter)
         elif node.op in _DERIVATIVES:
             for letter, is_above in (placed_variable(arg.name) for arg in node.args[1:] if arg.op == "sym"):

@@ -23,7 +23,7 @@ from prism.equivalence.interpretation.names import (
     COUNTED,
     NAMED,
     are_balanced,
-    bold_neighbours,
+    bold_matrices,
     capitals_among_columns,
     harmonic_indices,
     kronecker_letters,
@@ -585,7 +585,7 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
             inner = symbols(node.args[0])
             if all(symbol_of(name).is_vector for name in inner):
                 found |= inner
-        elif node.op == "mul" and (bold := bold_neighbours(node)):
+        elif bold := bold_matrices(node):
             found |= bold
         elif node.op == "sym" and (base := base_of_transposed(node.name)):
             found.add(base)

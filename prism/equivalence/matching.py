@@ -43,6 +43,7 @@ from prism.physics.context import Context, Declaration, context_of, parse, with_
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
+from prism.equivalence.running_indices import with_one_running_index
 _ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
 _INDICES = ("i", "j", "k", r"\alpha")  # of a letter that stands for one of several
@@ -117,7 +118,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     called = with_functions(reference, claim, context)
     if called is not None and called.is_shown:
         return match(called.a, called.b, called.context, spec)
-    reference, claim = _with_one_name(reference, claim)
+    reference, claim = with_one_running_index(*_with_one_name(reference, claim), context.givens.keys())
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
@@ -136,9 +137,23 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
     stated, required = statements_of(claim), _required_statements(reference, context)
     worst = max((_best_match(each, stated, context, spec) for each in required), key=lambda each: RANK[each.status])
     if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
+    if verdict.status == Status.DIFFERENT and (_restates_rule(claim, reference) or _restates_rule(reference, claim)):
+        return Verdict(Status.UNDECIDED, "unsupported", detail="the rule of a function at another argument")
         agree = partial(agree_without_givens, context=context)
         more = added_condition(statements_of(reference), stated, claim, context, spec, agree)
         if more is not None:
+def _restates_rule(f: Formula, rule: Formula) -> bool:
+    r"""Return True if a formula calls a function at an expression, or its inverse, that another gives: `f(x + 1)`."""
+    given = {name for name, _ in rule.depends if symbol(name) in rule.members}
+    calls = [node for member in f.members for node in walk(member) if node.op == "apply"] if given else []
+    return any(
+        any(arg.args and symbols(arg) for arg in node.args)
+        if node.name in given
+        else symbol_of(node.name).sup == "-1" and symbol_of(node.name).body in given
+        for node in calls
+    )
+
+
             said = str(formula(more.members, more.relations))
             return Verdict(Status.DIFFERENT, "condition", detail=f"beside it stands {said}, which does not follow")
     if worst.status != Status.EQUIVALENT:

@@ -82,9 +82,14 @@ def _with_sign(node: Expr, sign: int) -> Expr:
 
 
 def signed_branches(f: Formula) -> tuple[Formula, Formula]:
-    """Return a formula with its upper signs, and with its lower ones."""
-    upper, lower = (replace(f, members=tuple(_with_sign(member, sign) for member in f.members)) for sign in (1, -1))
-    return upper, lower
+    """Return a formula with its upper signs, and with its lower ones, in its parts too."""
+    return _branch(f, 1), _branch(f, -1)
+
+
+def _branch(f: Formula, sign: int) -> Formula:
+    """Return a formula with its upper signs (`sign` 1) or lower signs (-1)."""
+    members = tuple(_with_sign(member, sign) for member in f.members)
+    return replace(f, members=members, parts=tuple(_branch(part, sign) for part in f.parts))
 
 
 def has_several_values(f: Formula) -> bool:

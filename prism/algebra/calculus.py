@@ -3,11 +3,11 @@ r"""Evaluation of derivatives, limits and values at a point in expressions that 
 An operation is replaced by its result: `\frac{d}{dt} A\cos\omega t` becomes `-A\omega\sin\omega t`. What
 stays open (the derivative of a symbol alone) is kept, so that the atoms of both formulas can meet (semantics Z.9).
 A symbol varies with a variable where either formula differentiates it by that variable or writes it as a function
-of it, and where physics hardly ever uses its letter for a constant: `\frac{d}{dr}(r^2 E_r)` stays open. In an
-expression that holds the variable, every other symbol is a constant. An expression that does not hold it
-(`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do, and so do those of a term in which nothing varies, if
-the variable only stands in rates beside it: V of `\frac{d}{dt}(\frac12 m\dot x^2 + V)`. What stands before the variable
-in a differential equation may be its unknown function: q of `\frac{d}{dt}(q e^{t/RC}) = \frac{V_0}{R}e^{t/RC}`.
+of it, or of what varies with it, and where physics hardly ever uses its letter for a constant: `\frac{d}{dr}(r^2 E_r)`
+stays open. In an expression that holds the variable, every other symbol is a constant. An expression that does not hold
+it (`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do, and so do those of a term in which nothing varies,
+if the variable only stands in rates beside it: V of `\frac{d}{dt}(\frac12 m\dot x^2 + V)`. What stands before the
+variable in a differential equation may be its unknown function: q of `\frac{d}{dt}(q e^{t/RC}) = \frac{V}{R}e^{t/RC}`.
 
 Refused: a CAS (its simplification takes unbounded time); seven rules and a chain rule are enough.
 """
@@ -120,7 +120,11 @@ def evaluate_operations(
         return a, b
     one, two = _read_derivatives(a), _read_derivatives(b)
     total = one.total | two.total | varying
-    known = KnownVariation(a.depends | b.depends | total | one.partial | two.partial, total)
+    shown = a.depends | b.depends | total | one.partial | two.partial
+    carried = {
+        (name, other) for name, variable in shown for inner, other in shown if inner == variable and name != other
+    }
+    known = KnownVariation(shown | carried, total)
     return _evaluate_members(a, one, known), _evaluate_members(b, two, known)
 
 

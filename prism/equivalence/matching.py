@@ -12,8 +12,19 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from prism.algebra.alternatives import has_several_values
-from prism.algebra.expr import Expr, Formula, formula, substituted, symbols, symbols_of, traits_of, walk
+from prism.algebra.alternatives import has_several_values, signed_branches
+from prism.algebra.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    formula,
+    substituted,
+    symbol,
+    symbols,
+    symbols_of,
+    traits_of,
+    walk,
+)
 from prism.algebra.symbols import symbol_of
 from prism.budget import PAIR, most_of_pair, share
 from prism.equivalence.added_conditions import added_condition
@@ -32,6 +43,7 @@ from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_numbe
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
 from prism.equivalence.regions import are_regions, compare_regions
+from prism.equivalence.running_indices import with_one_running_index
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
@@ -41,6 +53,7 @@ from prism.inputs import require_text
 from prism.physics.context import Context, Declaration, context_of, parse, with_written_names
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
+MOST_LISTED = 4  # members of a chain of which a claim may list other links: each pair of them is a comparison
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
 _ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
@@ -117,14 +130,28 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     called = with_functions(reference, claim, context)
     if called is not None and called.is_shown:
         return match(called.a, called.b, called.context, spec)
-    reference, claim = _with_one_name(reference, claim)
+    reference, claim = with_one_running_index(*_with_one_name(reference, claim), context.givens.keys())
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a letter before brackets is a function, or a factor")
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved" and not are_cut_alike(reference, claim):
         return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
+    if verdict.status == Status.DIFFERENT and (_restates_rule(claim, reference) or _restates_rule(reference, claim)):
+        return Verdict(Status.UNDECIDED, "unsupported", detail="the rule of a function at another argument")
     return verdict
+
+
+def _restates_rule(f: Formula, rule: Formula) -> bool:
+    r"""Return True if a formula calls a function at an expression, or its inverse, that another gives: `f(x + 1)`."""
+    given = {name for name, _ in rule.depends if symbol(name) in rule.members}
+    calls = [node for member in f.members for node in walk(member) if node.op == "apply"] if given else []
+    return any(
+        any(arg.args and symbols(arg) for arg in node.args)
+        if node.name in given
+        else symbol_of(node.name).sup == "-1" and symbol_of(node.name).body in given
+        for node in calls
+    )
 
 
 def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
@@ -135,6 +162,12 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         return _match_implications(reference, claim, context)
     stated, required = statements_of(claim), _required_statements(reference, context)
     worst = max((_best_match(each, stated, context, spec) for each in required), key=lambda each: RANK[each.status])
+    if worst.status != Status.EQUIVALENT and reference.kind == "chain" and claim.parts:
+        worst = _match_links(reference, stated, context, spec) or worst
+    if worst.status == Status.EQUIVALENT and _have_several_signs(required) and _have_several_signs(stated):
+        upper = signed_branches(reference)[0]
+        verdicts = [_match_renamed(upper, branch, context, spec) for branch in signed_branches(claim)]
+        worst = min(verdicts, key=lambda each: RANK[each.status])
     if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
         agree = partial(agree_without_givens, context=context)
         more = added_condition(statements_of(reference), stated, claim, context, spec, agree)
@@ -151,6 +184,11 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         ):
             return common
     return worst
+
+
+def _have_several_signs(statements: tuple[Statement, ...]) -> bool:
+    r"""Return True if several statements have a `\pm`: their signs belong together, as those of one formula."""
+    return sum("pm" in traits_of(each.formula).ops for each in statements) > 1
 
 
 def _has_range(f: Formula) -> bool:
@@ -188,6 +226,32 @@ def _required_statements(reference: Formula, context: Context) -> tuple[Statemen
     if len(required) == 1:
         return required
     return tuple([each for each in required if not is_tautology(each.formula, context)]) or required
+
+
+def _match_links(
+    reference: Formula, stated: tuple[Statement, ...], context: Context, spec: NumberSpec
+) -> Verdict | None:
+    """Match a chain of equalities with a claim that lists links of its own between the same members.
+
+    `a = c, b = c` says what `a = b = c` says. None unless the links of the claim join all the members.
+    """
+    joined, rest = list(reference.members[:1]), list(reference.members[1:])
+    if len(reference.members) > MOST_LISTED or not EQUALITIES.issuperset(reference.relations):
+        return None
+    last: Verdict | None = None
+    while rest:
+        for member in rest:
+            links = [formula((member, other), ("=",), reference.latex, reference.depends) for other in joined]
+            found = (_best_match(Statement(link), stated, context, spec) for link in links)
+            stated_link = next((each for each in found if each.status == Status.EQUIVALENT), None)
+            if stated_link or any(is_tautology(link, context) for link in links):
+                last = stated_link or last
+                joined.append(member)
+                rest.remove(member)
+                break
+        else:
+            return None
+    return last
 
 
 def _best_match(required: Statement, stated: tuple[Statement, ...], context: Context, spec: NumberSpec) -> Verdict:

@@ -28,7 +28,7 @@ from prism.equivalence.interpretation.values import Unvalued
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
 _FRESH_GREEK = (r"\lambda", r"\tau", r"\rho", r"\sigma", r"\alpha")
 _DERIVATIVES = ("partial", "derivative")
-_PRODUCTS = (*_DERIVATIVES, "mul", "div", "neg", "sym")
+_PRODUCTS = (*_DERIVATIVES, "mul", "div", "neg", "sym", "differential")
 _EPSILON = r"\epsilon_{%s%s%s}"
 
 

@@ -17,7 +17,7 @@ from prism.equivalence.interpretation.names import (
     INDICES,
     NAMED,
     are_balanced,
-    bold_neighbours,
+    bold_matrices,
     compared_labels,
     covariant_index,
     harmonic_indices,
@@ -328,9 +328,11 @@ def _is_delicate(node: Expr) -> bool:
         return node.name in _OF_COMPLEX
     if node.op == "mul":
         spins = sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args)
-        return bool(bold_neighbours(node)) or sum(map(_is_table, node.args)) > 1 or spins > 1
-    is_star = node.op == "opaque" and node.name in _STARS
-    return is_star or (node.op == "pow" and number_of(node.args[1]) == -1 and _is_bold(node.args[0])) or is_turned(node)
+        if sum(map(_is_table, node.args)) > 1 or spins > 1:
+            return True
+    if (node.op == "opaque" and node.name in _STARS) or is_turned(node) or bold_matrices(node):
+        return True
+    return node.op == "pow" and number_of(node.args[1]) == -1 and _is_bold(node.args[0])
 
 
 def _is_table(node: Expr) -> bool:
@@ -369,9 +371,9 @@ def _bare_names(node: Expr) -> Iterator[str]:
 
 
 def _multiplies_matrices(node: Expr) -> bool:
-    """Return True for a product with two matrices that are written out, or with a transposed one and another factor."""
+    """Return True for a function of a matrix, a product of two written ones, or of a transposed one and others."""
     if node.op != "mul":
-        return False
+        return bool(bold_matrices(node))
     named = [arg for arg in node.args if arg.op == "sym" and symbol_of(arg.name).sup == "T"]
     turned = [arg for arg in node.args if arg.op == "pow" and arg.args[1].name == "T"]
     return sum(arg.op == "matrix" for arg in node.args) > 1 or (bool(named or turned) and len(node.args) > 2)

@@ -360,15 +360,15 @@ def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Val
 
 
 def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return an elementary function; the exponential of a matrix by its series."""
+    """Return an elementary function; the exponential of a matrix by its series, any other by one that is unknown."""
     x = evaluator.value(node.args[0], scope)
     if isinstance(x, Table):
         if node.op == "abs" and x.is_vector:
             return named.call("sqrt", dot(x, x))
-        if node.op != "exp" or x.rows != x.columns:
+        if node.op == "abs" or x.rows != x.columns:
             raise Unvalued("a function of a table")
         _refuse_cut(evaluator)
-        return exponential(x)
+        return exponential(x) if node.op == "exp" else _function_of_operator(evaluator, node.op, x)
     return named.call(node.op, x)
 
 
@@ -439,11 +439,11 @@ def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tu
 
 
 def _with_others_held(evaluator: Evaluator, name: str, scope: Scope) -> Scope:
-    """Return the scope of a partial derivative: the other variables keep their values."""
+    """Return the scope of a partial derivative: the other variables keep their values, unless it carries them along."""
     values = dict(scope.values)
     every = {each for variables in evaluator.signature.functions.values() for each in variables}
     for other in sorted(every - {name, "#place"}):
-        if other not in values:
+        if other not in values and (other, name) not in evaluator.signature.carried:
             try:
                 values[other] = evaluator._variable(other, scope)
             except Unvalued:

@@ -355,9 +355,11 @@ class Letters:
         return value
 
     def _coordinate(self, k: int, scope: Scope) -> Scalar:
-        """Return a coordinate `x_k` of the place of fields with indices."""
+        """Return a coordinate `x_k` of the place of fields with indices, with its own differential within one."""
         name = f"x_{k}"
-        return scalar(scope.values[name]) if self._is_bound(name, scope) else self.draw.number_of(name, "real")
+        if self._is_bound(name, scope):
+            return scalar(scope.values[name])
+        return self._varied(name, self.draw.number_of(name, "real"), scope)
 
     def _variable(self, variable: str, scope: Scope) -> Scalar:
         """Return the value of a variable of a function: a letter, or a derivative."""

@@ -21,6 +21,7 @@ from prism.algebra.expr import (
     symbols,
     traits_of,
     walk,
+    with_args,
 )
 from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import number_of, terms_of
@@ -48,10 +49,9 @@ UNIT_MATRICES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", 
 """Names of unit matrices and unit operators, where a formula has matrices or operators."""
 COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))
 """Letters that are whole numbers where a formula shows it."""
-_ALGEBRA = frozenset((
-    "num", "sym", "const", "unit", "add", "sub", "mul", "div", "neg", "pow", "root", "sqrt", "exp", "ln", "log10",
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
-))  # fmt: skip
+_FUNCTIONS = frozenset(("sqrt", "exp", "ln", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+                        "tanh", "asinh", "acosh", "atanh"))  # fmt: skip
+_ALGEBRA = _FUNCTIONS | {"num", "sym", "const", "unit", "add", "sub", "mul", "div", "neg", "pow", "root"}
 _SHIFT = frozenset((r"\lambda", "I"))  # of a matrix, by a multiple of the unit matrix
 _BRACKETED = frozenset(("mul", "add", "sub", "div", "sqrt", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
@@ -78,11 +78,25 @@ def _is_bold_small(node: Expr) -> bool:
     return node.op == "sym" and read.is_vector and read.base.islower() and not (read.primes or read.sup)
 
 
-def bold_neighbours(node: Expr) -> frozenset[str]:
-    """Return the bold capitals that stand side by side in a product, without a sign between: matrices."""
-    pairs = zip(node.args, node.args[1:], strict=False)
+def bold_matrices(node: Expr) -> frozenset[str]:
+    """Return the bold capitals that a node shows to be matrices.
+
+    They stand side by side in a product, without a sign between, or a function is taken of them: a vector has none.
+    """
+    if node.op in _FUNCTIONS:
+        return _bold_terms(node.args[0])
+    pairs = zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ()
     side_by_side = [pair for pair in pairs if all(map(_is_bold_capital, pair))]
     return frozenset(each.name for pair in side_by_side for each in pair)
+
+
+def _bold_terms(node: Expr) -> frozenset[str]:
+    """Return the bold capitals that are terms of an expression, but for numbers before and below them."""
+    if _is_bold_capital(node):
+        return frozenset((node.name,))
+    args = node.args if node.op in ("add", "sub", "neg", "mul") else node.args[:1] if node.op == "div" else ()
+    bold = [arg for arg in args if has_vectors(arg)] if node.op == "mul" else args
+    return frozenset() if node.op == "mul" and len(bold) > 1 else frozenset().union(*map(_bold_terms, bold))
 
 
 def is_turned(node: Expr) -> bool:
@@ -380,8 +394,7 @@ def covariant_index(node: Expr) -> str:
 def with_raised_indices(f: Formula) -> Formula:
     r"""Return a formula with an exponent as an index that stands below elsewhere in it: `A_\alpha B^\alpha`."""
     nodes = [node for member in f.members for node in walk(member)]
-    raised = {node.args[1].name for node in nodes if node.op == "pow" and node.args[0].op == node.args[1].op == "sym"}
-    raised = {name for name in raised if is_greek(name) and name in INDICES}
+    raised = {node.args[1].name for node in nodes if _has_raised(node)}
     if raised:
         below = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
         raised &= below | set(map(covariant_index, nodes))
@@ -390,11 +403,25 @@ def with_raised_indices(f: Formula) -> Formula:
     return rewritten(f, lambda node: _raised(node, raised))
 
 
+def _has_raised(node: Expr) -> bool:
+    r"""Return True for a letter with a Greek index as its exponent, or a differential with any: `B^\alpha`, `dx^i`."""
+    if node.op != "pow" or node.args[1].op != "sym" or node.args[1].name not in INDICES:
+        return False
+    base = node.args[0]
+    is_differential = base.op == "differential" and base.args[0].op == "sym"
+    return is_differential or (base.op == "sym" and is_greek(node.args[1].name))
+
+
 def _raised(node: Expr, letters: Set[str]) -> Expr:
-    """Return a power as a letter with an index, if the exponent is one."""
-    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].name in letters and "^" not in node.args[0].name:
-        return symbol(f"{node.args[0].name}^{{{node.args[1].name}}}")
-    return node
+    """Return a power as a letter with an index, or its differential, if the exponent is one."""
+    if not _has_raised(node) or node.args[1].name not in letters:
+        return node
+    base, index = node.args
+    letter = base if base.op == "sym" else base.args[0]
+    if "^" in letter.name:
+        return node
+    named = symbol(f"{letter.name}^{{{index.name}}}")
+    return named if base.op == "sym" else with_args(base, (named,))
 
 
 def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:

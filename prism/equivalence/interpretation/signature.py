@@ -23,7 +23,7 @@ from prism.equivalence.interpretation.names import (
     COUNTED,
     NAMED,
     are_balanced,
-    bold_neighbours,
+    bold_matrices,
     capitals_among_columns,
     harmonic_indices,
     kronecker_letters,
@@ -113,6 +113,7 @@ class Signature:
         has_kets: a formula has states in brackets.
         shapes: rows and columns of matrices that are not all square.
         roles: of letters that were met, by their names as written.
+        carried: (letter, variable) of the partial derivatives of letters: the variable carries the letter along.
     """
 
     notation: Notation
@@ -137,6 +138,7 @@ class Signature:
     space: Space | None = None
     has_kets: bool = False
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    carried: frozenset[tuple[str, str]] = frozenset()
     roles: dict[str, Role] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def is_number(self, name: str) -> bool:
@@ -304,7 +306,11 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         states_space=states_space,
         space=space,
         has_kets=any(node.op == "bracket" for node in nodes),
-    )
+        carried=frozenset(
+            (node.args[0].name, variable_key(each)) for node in nodes
+            if node.op == "partial" and node.args[0].op == "sym" for each in node.args[1:]
+        ),
+    )  # fmt: skip
 
 
 def _varied(nodes: Iterable[Expr]) -> frozenset[str]:
@@ -598,7 +604,7 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
             inner = symbols(node.args[0])
             if all(symbol_of(name).is_vector for name in inner):
                 found |= inner
-        elif node.op == "mul" and (bold := bold_neighbours(node)):
+        elif bold := bold_matrices(node):
             found |= bold
         elif node.op == "sym" and (base := base_of_transposed(node.name)):
             found.add(base)

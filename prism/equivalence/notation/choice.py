@@ -193,8 +193,8 @@ def _imaginary_unit(one: Marks, two: Marks, names: frozenset[str], context: Cont
     r"""Return the letter that is the imaginary unit in two formulas, `i` or `j`; empty if neither is.
 
     It is `i`, unless the problem declares it, a sum runs over it, or a formula says what it is. Without an `i` it is
-    `j`, as engineers write, beside a frequency, times its conjugate or with an angle in an exponential: `e^{j\pi/2}`,
-    `e^{-j\theta_1}`; in `e^{-j(j+1)\theta/T}` it is a number.
+    `j`, as engineers write, beside a frequency, right before one with an index, times its conjugate or with an angle in
+    an exponential: `e^{j\pi/2}`, `e^{-j\theta_1}`; in `e^{-j(j+1)\theta/T}` it is a number.
     """
     free = names.intersection("ij") - context.declared - one.summed - two.summed - one.stated - two.stated
     if "i" in free:

@@ -35,7 +35,7 @@ class Marks:
         bound: variables of its integrals, sums and products.
         summed: indices of its sums and products.
         running: these, and variables of integrals between limits, all of which are real.
-        turned: an exponential such as `e^{j\theta}`, or `(R + jX)(R - jX)`, shows that j is the imaginary unit.
+        turned: `e^{j\theta}`, `(R + jX)(R - jX)`, `j\omega_0` or the like shows that j is the imaginary unit.
         stated: lone symbols beside an expression with symbols, and those that are differentiated: i of `i = C\,dv/dt`.
         parts: symbols of which a real part, imaginary part or argument is taken.
         has_parts: it takes one of these, of a symbol or another expression.
@@ -166,12 +166,21 @@ def _has_operators(members: tuple[Expr, ...]) -> bool:
 
 
 def _is_imaginary_unit(member: Expr, letter: str) -> bool:
-    """Return True if an exponential, or a sum times its conjugate, shows that a letter is the imaginary unit."""
+    """Return True if an exponential, a sum times its conjugate or a frequency shows a letter as the imaginary unit."""
+    counts = any(letter in symbols(node) for node in nodes_with(member, "sin", "cos"))  # harmonics
     return _is_imaginary_unit_in_exponent(member, letter) or any(
-        {one.op, two.op} == {"add", "sub"} and one.args == two.args and letter in symbols(one.args[-1])
+        ({one.op, two.op} == {"add", "sub"} and one.args == two.args and letter in symbols(one.args[-1]))
+        or (one == symbol(letter) and not counts and _begins_with_frequency(two))
         for node in nodes_with(member, "mul")
         for one, two in pairwise(node.args)
     )
+
+
+def _begins_with_frequency(factor: Expr) -> bool:
+    r"""Return True for an angular frequency with an index, or a quotient of one: `\omega_0`, `\frac{\omega_0}{Q}`."""
+    while factor.op in ("mul", "div"):
+        factor = factor.args[0]
+    return factor.op == "sym" and symbol_of(factor.name).head == r"\omega"
 
 
 def _is_imaginary_unit_in_exponent(member: Expr, letter: str) -> bool:

@@ -203,9 +203,12 @@ def read_total_derivatives(forms: Forms) -> Iterator[Attempt]:
 
 
 def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
-    r"""Yield both formulas with the claim's `|\psi|^2` or `\psi^*\psi` as `\psi^2`, if the reference has just this."""
+    r"""Yield both formulas with the claim's `|\psi|^2` or `\psi^*\psi` as `\psi^2`, if the reference has just this.
+
+    Not of a letter that the problem declares complex.
+    """
     a, b = forms.plain.reference, forms.plain.claim
-    names = facts_of(a).names
+    names = frozenset(name for name in facts_of(a).names if forms.context.kinds.get(name) != "complex")
     if not {"abs", "mul"} & facts_of(b).ops:
         return
     both = names & facts_of(b).names  # alone, `\bar v` may be a mean and `T^*` a critical value

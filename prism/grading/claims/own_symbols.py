@@ -428,10 +428,14 @@ def _index_labels(name: str) -> tuple[str, ...]:
 def may_denote(fresh: Expr, name: str) -> bool:
     r"""Return True if a solution's own symbol may mean the problem's symbol `name`: same letter, or a usual variant.
 
-    `v_1` may mean `v_0`, and `\langle T\rangle` may mean T. Never with a prime or without a letter.
+    `v_1` may mean `v_0`, `\langle T\rangle` T. Never with a prime or without a letter, nor `x_\mu` for `x^\mu`.
     """
     own = fresh.args[0].name if _is_mean_value(fresh) else fresh.name if fresh.op in ("sym", "apply") else ""
     if not own or "'" in own or "'" in name:
+        return False
+    heights = [[sum(label[0] == "\\" for label in labels_of(script)) for script in (read.sub, read.sup)]
+               for read in (symbol_of(own), symbol_of(name))]  # fmt: skip
+    if heights[0] != heights[1] and all(map(any, heights)):
         return False
     letter, variants = letter_of(own), _VARIANTS.get(letter_of(name), frozenset())
     if _is_mean_value(fresh) and letter_of(name) == rf"\bar{{{letter}}}":

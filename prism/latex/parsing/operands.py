@@ -37,6 +37,8 @@ _FORMULA_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "SETOP", "OR", "COL
 _TERM_ENDS = _FORMULA_ENDS | {"PLUS", "MINUS", "PM"}
 _FACTOR_ENDS = _TERM_ENDS | {"TIMES", "SLASH"}
 _ANGLES = (r"\theta", r"\phi", r"\varphi", r"\vartheta")
+_PLAIN_ANGLES = (*_ANGLES, r"\alpha", r"\beta", r"\gamma", r"\delta", r"\psi")
+_VARIABLES = frozenset(("x", "y", "z", "r", "s", "t", r"\tau", r"\xi"))
 _UNCLEAR_BEHIND_BRACES = frozenset(("SYM", "NUM", "FRAC", "SQRT", "CONST"))  # behind the braces of an argument
 _NEAR_FACTORS = 4  # factors before a logarithm that are looked at
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
@@ -307,7 +309,7 @@ def _is_angle_before_divisor(argument: list[Token], items: list[Token], divisor:
     head = items[divisor]
     if head.text == argument[0].text:  # `\sin\beta / \beta`
         return True
-    if not argument[0].text.startswith((*_ANGLES, r"\alpha", r"\beta", r"\gamma", r"\delta", r"\psi")):
+    if not argument[0].text.startswith(_PLAIN_ANGLES):
         return False
     return head.type in ("SYM", "PAREN", "FUNCTION") and not (head.type == "SYM" and head.text.startswith(_ANGLES))
 
@@ -321,6 +323,17 @@ def _ends_argument(item: Token) -> bool:
     return item.type in ("DERIVATIVE", "PARTIAL") or (item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")))
 
 
+def _may_be_coefficient(function: Token, letter: str, content: list[Token]) -> bool:
+    r"""Return True if a letter may multiply the bracket behind it in an argument: `\sin k(a - b)`, `\cosh m(L - x)`.
+
+    A usual frequency may be so before any sum; another letter before a variable, unless it is one itself or an angle
+    of which a sine is taken: `\ln x(1 + x)` and `\sin\alpha(t - t_0)` are products.
+    """
+    is_own = letter in _VARIABLES or (function.text in _TRIGONOMETRIC and letter.startswith(_PLAIN_ANGLES))
+    has_variable = any(part.type == "SYM" and part.text in _VARIABLES and part.sup is None for part in content)
+    return letter in _PHASE_FACTORS or (has_variable and not is_own)
+
+
 def _refuse_unclear_phase(function: Token, argument: list[Token], follower: Token | None) -> None:
     r"""Raise an Ambiguity for `\sin\omega(t - t_0)` and `\cos\theta c`: does the last factor belong to the argument?
 
@@ -332,8 +345,8 @@ def _refuse_unclear_phase(function: Token, argument: list[Token], follower: Toke
         follower is not None
         and follower.type == "PAREN"
         and argument
-        and argument[-1].type == "SYM"
-        and argument[-1].text in _PHASE_FACTORS
+        and argument[-1].type in ("SYM", "CONST")
+        and _may_be_coefficient(function, argument[-1].text, follower.args[0])
         and has_type(follower.args[0], "PLUS", "MINUS")
     ):
         raise Ambiguity(follower.pos, f"a bracket behind the argument of {function.text}: does it belong to it?",

@@ -479,7 +479,9 @@ def _is_function_here(token: Token, word: str, cursor: Cursor, *, numeric: bool)
     if word in ("Re", "Im", "Pr"):  # also numbers of a flow
         return False
     operand = _token_behind_scripts(cursor)
-    return after.text in ("(", "[", r"\{") or (operator and (operand.type == "BEGIN" or _starts_operand(operand)))
+    if after.text in ("(", "[", r"\{") or operand.type == "BEGIN":
+        return True
+    return (operator or word == "tr") and _starts_operand(operand)
 
 
 def _token_behind_scripts(cursor: Cursor) -> Token:

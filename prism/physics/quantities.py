@@ -78,9 +78,10 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
 
 
 def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
-    """Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
+    r"""Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
 
-    A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem, but in a word
+    Of a quotient of two such numbers, `10 V/(100 m\Omega)`, both are read. A guess, and made as one: only for a whole
+    member, only where no letter is a symbol of the problem, but in a word
     (semantics U.4).
 
     Args:
@@ -103,9 +104,9 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
         expr = _hyphenated_units(expr, text)
     if not _OPS_OF_LETTERS <= ops_of(expr) <= _ITALIC_OPS:
         return None
-    if expr.op == "neg":
-        inner = italic_units_as_quantity(expr.args[0], taken, text)
-        return None if inner is None else Expr("neg", (inner,))
+    if expr.op == "neg" or (expr.op == "div" and all("num" in ops_of(each) for each in expr.args)):
+        parts = [italic_units_as_quantity(each, taken, text) for each in expr.args]
+        return None if None in parts else Expr(expr.op, tuple(part for part in parts if part is not None))
     factors = _italic_factors(expr, 1)
     if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
         return None
@@ -118,7 +119,7 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
     long = [name for name, _ in letters if len(name) > 1 and name not in _UNIT_LETTERS.values()]
     if any(name[0] != " " and (name not in text or find_unit(name) is None) for name in long):
         return None
-    parts: list[Expr] = [factors[0][0]]
+    read: list[Expr] = [factors[0][0]]
     start = 0
     while start < len(letters):
         stop = _italic_unit_end(letters, start, text)
@@ -130,9 +131,9 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
             return None
         leaf = Expr("unit", name=name)
         power = letters[stop - 1][1]
-        parts.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
+        read.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
         start = stop
-    return Expr("mul", tuple(parts))
+    return Expr("mul", tuple(read))
 
 
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table

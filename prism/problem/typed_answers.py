@@ -16,7 +16,9 @@ _WRAPPED = re.compile(
     r"\s*\\(?:text|textbf|textrm|mathrm|mbox)\s*\{(?P<inner>[^{}$\\]*\d[^{}$\\]*[A-Za-z][^{}$\\]*)\}\s*\.?\s*"
 )
 _LETTERED = re.compile(r"\A(?:\([A-Ha-h]\)|[A-Ha-h]\))(?:\s|~|\\[,;: ])*(?=[-+−]?\.?\d|[A-Z]\s*\Z)")
-_UNIT_IN_DOLLARS = re.compile(r"(?P<number>\s*[-+−]?[\d.,]+)\s*\$(?P<unit>[^$]+)\$\s*")  # `0.54 $\mathrm{m}$`
+_UNIT_APART = re.compile(  # `0.54 $\mathrm{m}$`, `5 \text{ metres per second}`
+    r"\s*(?P<number>[-+−]?[\d.,]+)\s*(?:\$(?P<unit>(?:\\\$|[^$])+)\$|\\text\{\s*(?P<words>[a-z]{2,} [a-z][a-z ]*)\})\s*"
+)
 _POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
 # A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
 _QUANTITY = re.compile(
@@ -24,8 +26,10 @@ _QUANTITY = re.compile(
     r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
 )
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
-_LAST_WORDS = re.compile(r"(?<!\\),\s*\\text\{\s*(?P<words>[a-z]{3,}[a-z ]*)\}\s*$")
 _GAP = r"(?:\s|~|\\[,;: ])"
+_LAST_WORDS = re.compile(  # behind a comma, or in brackets
+    rf"(?:(?<!\\),|(?={_GAP}*\\text\{{\s*\()){_GAP}*\\text\{{\s*\(?(?P<words>[a-z]{{3,}}[a-z ]*)\)?\s*\}}\s*$"
+)
 _COUNT = re.compile(
     rf"(?P<number>[-+]?[\d.,]*\d){_GAP}*(?:\\(?:text|mathrm|textrm|rm)\s*\{{\s*)?(?<=[\s{{~,;:])"
     r"(?P<words>[A-Za-z]+(?:[\s~]+[A-Za-z]+)*)\s*\}?\.?"
@@ -44,15 +48,16 @@ def plain_answer(text: str) -> str:
     >>> plain_answer(r"0.54 $\mathrm{m}$"), plain_answer("46.7 $10^6$")
     ('0.54 \\mathrm{m}', '46.7 \\times 10^6')
     """
-    if (split := _UNIT_IN_DOLLARS.fullmatch(text)) is not None:
-        text = f"{split['number'].strip()} {split['unit']}"
+    split = _UNIT_APART.fullmatch(text)
+    if split is not None and (split["unit"] or find_unit_product(split["words"]) is not None):
+        text = f"{split['number']} {split['unit'] or split['words']}"
     text = _without_last_words(_POWER_APART.sub(r" \\times ", text))
     wrapped = _WRAPPED.fullmatch(text)
     return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
 
 
 def _without_last_words(text: str) -> str:
-    r"""Return an answer without a remark in words behind a comma, `\lambda = 4\,\text{m}, \text{ violet}`."""
+    r"""Return an answer without a remark in words behind a comma or in brackets, `4\,\text{m}, \text{ violet}`."""
     found = _LAST_WORDS.search(text)
     return text[: found.start()] if found and is_remark(found["words"].split()) else text
 
@@ -106,7 +111,8 @@ def counted_number(text: str, question: str) -> str | None:
 def _is_noun(named: str, *, is_text: bool) -> bool:
     """Return True for words of which the first is no unit, and no product of letters."""
     first = named.split(maxsplit=1)[0]
-    if len(first) < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
+    longest = max(map(len, named.split()))
+    if longest < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
         return False
     return find_unit_product(first) is None and first not in CONNECTIVES and UNITS.isdisjoint(named.split())
 

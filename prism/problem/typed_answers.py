@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from prism.latex.number_text import read_number_text
 from prism.latex.prose import is_remark, words
 from prism.latex.words import CONNECTIVES, UNITS
 from prism.physics.units import find_unit_product
@@ -20,11 +21,7 @@ _UNIT_APART = re.compile(  # `0.54 $\mathrm{m}$`, `5 \text{ metres per second}`
     r"\s*(?P<number>[-+−]?[\d.,]+)\s*(?:\$(?P<unit>(?:\\\$|[^$])+)\$|\\text\{\s*(?P<words>[a-z]{2,} [a-z][a-z ]*)\})\s*"
 )
 _POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
-# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
-_QUANTITY = re.compile(
-    r"(?P<number>[-+]?(?:\d+/\d+|[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?))"
-    r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
-)
+_TYPED_UNIT = re.compile(r"\s+(?:1/)?[A-Za-zµμΩ°][^\\$=]*")  # behind a blank
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _GAP = r"(?:\s|~|\\[,;: ])"
 _LAST_WORDS = re.compile(  # behind a comma, or in brackets
@@ -68,16 +65,14 @@ def typed_quantity(text: str) -> str | None:
     >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
     ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
     """
-    parts = [_QUANTITY.fullmatch(part) for part in _NEXT_PART.split(text)]
-    if any(part is None or find_unit_product(part["unit"]) is None for part in parts):
-        return None
-    return "".join(rf"{_as_fraction(part['number'])}\unit{{{part['unit']}}}" for part in parts if part is not None)
-
-
-def _as_fraction(number: str) -> str:
-    """Return a typed number as LaTeX: `1/2` as a fraction, any other as it is."""
-    above, slash, below = number.partition("/")
-    return rf"\frac{{{above}}}{{{below}}}" if slash else number
+    parts = []
+    for part in _NEXT_PART.split(text):
+        found = read_number_text(part)
+        unit = part[found.end :] if found else ""
+        if found is None or not _TYPED_UNIT.fullmatch(unit) or find_unit_product(unit.strip()) is None:
+            return None
+        parts.append(rf"{found.latex}\unit{{{unit.strip()}}}")
+    return "".join(parts)
 
 
 def typed_value(text: str, question: str) -> str | None:

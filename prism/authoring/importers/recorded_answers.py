@@ -21,6 +21,7 @@ from prism.equivalence.numbers.stated import StatedNumber, stated_number
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse
+from prism.latex.number_text import read_number_text
 from prism.latex.unit_grammar import normalize_unit_text
 from prism.physics.context import describe_syntax_error
 from prism.physics.tables import Unit
@@ -40,11 +41,6 @@ _POWER = re.compile(
     r"(?![\d.])\s*(?:\\[,;:! ]|\\times|\\cdot|~|\*)*\s*"
 )
 _PLAIN_POWER = re.compile(r"(?:\\times|×|x|\*|\\cdot)?\s*10(?P<power>[-+]\d{1,3})(?!\d)\s*")
-_NUMBER = re.compile(r"[-+−]?\s*(?:\d{1,3}(?:(?:,|\{,\}|\\,|\\!)\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
-_TIMES_TEN = re.compile(r"\s*(?:\\times|\\cdot|×|x|\*)\s*10\s*\^\s*(?:\{\s*([-+]?\d{1,4})\s*\}|([-+]?\d{1,4}))")
-_NUMBER_AND_TEXT = re.compile(
-    r"(?P<number>[-+−]?[\d.,]+(?:\s*(?:\\times|×)\s*10\s*\^\s*(?:\{[^{}]*\}|\d+))?)\s*(?P<rest>\S.*)", re.DOTALL
-)
 _CONDITION = re.compile(r"(?:\$|\\\)|\s|,|\\text\{)\s*(?:if|for|when|where|provided that)(?![A-Za-z])")
 _TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "正确", "对", "是", "√"))
 _FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "错误", "错", "否", "×"))
@@ -288,11 +284,9 @@ def spelled_quantity(text: str) -> str | None:
     >>> spelled_quantity(r"1.9 \times 10^{-9} m"), spelled_quantity("3 m/s^2"), spelled_quantity("2 x y")
     ('1.9 \\times 10^{-9}\\unit{m}', '3\\unit{m/s^2}', None)
     """
-    found = _NUMBER_AND_TEXT.fullmatch(text.strip())
-    if found is None or not (plain := _plain_number(found["number"])):
-        return None
-    spelled = spelled_unit(found["rest"])
-    return f"{plain}\\unit{{{spelled}}}" if spelled else None
+    found = read_number_text(text)
+    spelled = spelled_unit(text[found.end :].strip()) if found else ""
+    return f"{found.latex}\\unit{{{spelled}}}" if found and spelled else None
 
 
 def _stated(text: str) -> StatedNumber | None:
@@ -311,37 +305,16 @@ def _stated(text: str) -> StatedNumber | None:
 
 def _plain_number(text: str) -> str:
     r"""Return a decimal number without separators of thousands, `1250` for `1,250`; empty for any other text."""
-    bare = text.strip().replace("−", "-")
-    found = _NUMBER.match(bare)
-    if not found or not found[0].strip("+- "):
-        return ""
-    digits = re.sub(r",|\{,\}|\\,|\\!|\s", "", found[0])
-    mantissa, marker, exponent = digits.lower().partition("e")
-    power = int(exponent) if marker else 0
-    rest = bare[found.end() :]
-    times = _TIMES_TEN.fullmatch(rest.rstrip())
-    if rest.strip() and not times:
-        return ""
-    power += int(times[1] or times[2]) if times else 0
-    return _scaled(mantissa, power)
-
-
-def _scaled(mantissa: str, power: int) -> str:
-    """Return a decimal times a power of ten as LaTeX; the decimal alone for the power 0."""
-    return f"{mantissa} \\times 10^{{{power}}}" if power else mantissa
+    found = read_number_text(text)
+    return found.latex if found and "/" not in found.mantissa and not text[found.end :].strip() else ""
 
 
 def _with_power(written: str, power: int) -> str:
     """Return a number as LaTeX, multiplied by a power of ten."""
-    plain = _plain_number(written) or written.strip()
-    if not power:
-        return plain
-    mantissa, times, exponent = plain.partition(r" \times 10^{")
-    if times:
-        return _scaled(mantissa, int(exponent.rstrip("}")) + power)
-    if _NUMBER.fullmatch(plain):
-        return _scaled(plain, power)
-    return rf"({plain}) \times 10^{{{power}}}"
+    found = read_number_text(written) if _plain_number(written) else None
+    if found is not None:
+        return replace(found, power=found.power + power).latex
+    return rf"({written.strip()}) \times 10^{{{power}}}" if power else written.strip()
 
 
 def value_of(text: str) -> Fraction | None:
@@ -354,9 +327,9 @@ def value_of(text: str) -> Fraction | None:
     bare = bare.rpartition("=")[2] if "=" in bare else bare
     found = _stated(bare)
     if found is None:
-        plain = re.match(r"\$?([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\$?\s*(?=[A-Za-z%°µ\\]|$)", bare)
-        found = _stated(plain[1]) if plain else None
-    return None if found is None else found.value
+        plain = read_number_text(bare.replace("$", ""))
+        return plain.value if plain else None
+    return found.value
 
 
 def unit_of(latex: str) -> Unit | None:

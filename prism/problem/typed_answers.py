@@ -21,6 +21,9 @@ _UNIT_APART = re.compile(  # `0.54 $\mathrm{m}$`, `5 \text{ metres per second}`
     r"\s*(?P<number>[-+−]?[\d.,]+)\s*(?:\$(?P<unit>(?:\\\$|[^$])+)\$|\\text\{\s*(?P<words>[a-z]{2,} [a-z][a-z ]*)\})\s*"
 )
 _POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
+_LAST_OF_LIST = re.compile(  # `19, 46, and 82`
+    r"(?:,\s*(?:and\b|\\text\{\s*and\s*\})|\\text\{\s*,\s*and\s*\})\s*(?=[-\d])"
+)
 _TYPED_UNIT = re.compile(r"\s+(?:1/)?[A-Za-zµμΩ°][^\\$=]*")  # behind a blank
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _GAP = r"(?:\s|~|\\[,;: ])"
@@ -48,7 +51,7 @@ def plain_answer(text: str) -> str:
     split = _UNIT_APART.fullmatch(text)
     if split is not None and (split["unit"] or find_unit_product(split["words"]) is not None):
         text = f"{split['number']} {split['unit'] or split['words']}"
-    text = _without_last_words(_POWER_APART.sub(r" \\times ", text))
+    text = _LAST_OF_LIST.sub(", ", _without_last_words(_POWER_APART.sub(r" \\times ", text)))
     wrapped = _WRAPPED.fullmatch(text)
     return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
 

@@ -36,11 +36,9 @@ _LEAST_ANSWER = 3  # characters of a formula before its condition
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 _LABEL = re.compile(r"\(([a-h])\)\s*(?:\\[,;:! ]|\\q?quad|~|\s)*(?=\S)")
-_POWER = re.compile(
-    r"(?:\\times|\\cdot|×|\*)?\s*10\s*(?:\^\s*(?:\{\s*(?P<braced>[-+]?\s*\d{1,4})\s*\}|(?P<bare>[-+]?\d{1,4})))"
-    r"(?![\d.])\s*(?:\\[,;:! ]|\\times|\\cdot|~|\*)*\s*"
-)
-_PLAIN_POWER = re.compile(r"(?:\\times|×|x|\*|\\cdot)?\s*10(?P<power>[-+]\d{1,3})(?!\d)\s*")
+_BEFORE_POWER = re.compile(r"\A(?:\\times|\\cdot|×|x|\*)?\s*(?=10\s*[-+^])")
+_PLAIN_POWER = re.compile(r"\A10(?=[-+]\d{1,3}(?!\d))")  # of `10-19 J`
+_BEHIND_POWER = re.compile(r"\A(?:\\[,;:! ]|\\times|\\cdot|~|\*|\s)*")
 _CONDITION = re.compile(r"(?:\$|\\\)|\s|,|\\text\{)\s*(?:if|for|when|where|provided that)(?![A-Za-z])")
 _TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "正确", "对", "是", "√"))
 _FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "错误", "错", "否", "×"))
@@ -206,12 +204,11 @@ def split_power(unit: str) -> tuple[int, str]:
     ((-19, '\\mathrm{~J}'), (0, 'm/s'), (6, 'Pa'))
     """
     text = bare_answer(unit.replace("$", " ").replace(r"\$", " ") if unit.count("$") > 1 else unit)
-    found = _POWER.match(text) or _PLAIN_POWER.match(text)
-    if not found:
+    behind = _PLAIN_POWER.sub("10^", _BEFORE_POWER.sub("", text))
+    found = read_number_text(behind)
+    if found is None or found.mantissa != "1" or not found.power:
         return 0, text
-    written = found.groupdict()
-    exponent = int(next(value for value in written.values() if value).replace(" ", ""))
-    return exponent, text[found.end() :].strip()
+    return found.power, _BEHIND_POWER.sub("", behind[found.end :]).strip()
 
 
 def spelled_unit(unit: str) -> str:
@@ -220,27 +217,9 @@ def spelled_unit(unit: str) -> str:
     >>> spelled_unit(r"\mathrm{~kJ} \mathrm{~mol}^{-1}"), spelled_unit("furlongs of cloth")
     ('kJ mol^-1', '')
     """
-    for text in (unit, unit.replace("{", " ").replace("}", " "), re.sub(r"-(?=[A-Za-z])", "*", unit)):
-        if find_unit_product(text) is None:
-            continue
-        clean = " ".join(_PLAIN_BRACES.sub(r"\1\2", normalize_unit_text(text)).split())
-        for spelled in (clean, text):
-            if _reads_alike(spelled, text):
-                return spelled
-    return ""
-
-
-def _reads_alike(spelled: str, text: str) -> bool:
-    r"""Return True if `1 \unit{...}` is read as the unit of the text."""
-    wanted = find_unit_product(text)
-    try:
-        found = stated_number(parse(rf"1\unit{{{spelled}}}").members[0])
-    except LatexSyntaxError:
-        return False
-    unit = None if found is None else found.unit
-    return unit is not None and wanted is not None and (unit.factor, unit.pi, unit.dimension, unit.offset) == (
-        wanted.factor, wanted.pi, wanted.dimension, wanted.offset
-    )  # fmt: skip
+    if find_unit_product(unit) is None:
+        return ""
+    return " ".join(_PLAIN_BRACES.sub(r"\1\2", normalize_unit_text(unit)).split())
 
 
 def number_with_unit(text: str, unit: str) -> str | None:

@@ -37,6 +37,7 @@ _WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")
 _IN_TEXT = re.compile(
     r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
 )  # `\text{(D)}`
+_UNCERTAIN = re.compile(r"\A([-+]?\d+\.\d+)\(\d{1,2}\)")  # `12.3(4)`; nobody records a product
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
 _COPIED = (
@@ -140,7 +141,7 @@ def formulas_of_answer(written: str) -> list[str]:
     >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
     [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
-    bare = plain_answer(written).removesuffix("\\")
+    bare = _UNCERTAIN.sub(r"\1", plain_answer(written).removesuffix("\\"))
     if (quantity := typed_quantity(bare)) is not None:
         return [quantity]
     if (value := typed_value(bare, "")) is not None:

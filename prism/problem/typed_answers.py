@@ -7,6 +7,7 @@ A gold answer and what a solution presents as its answer are read alike here, be
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from prism.latex.number_text import read_number_text
 from prism.latex.prose import is_remark, words
@@ -25,6 +26,7 @@ _LAST_OF_LIST = re.compile(  # `19, 46, and 82`
     r"(?:,\s*(?:and\b|\\text\{\s*and\s*\})|\\text\{\s*,\s*and\s*\})\s*(?=[-\d])"
 )
 _TYPED_UNIT = re.compile(r"\s+(?:1/)?[A-Za-zµμΩ°][^\\$=]*")  # behind a blank
+_PRODUCT = re.compile(r"(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×\d]*)[*×]\s*(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×]*)")
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _GAP = r"(?:\s|~|\\[,;: ])"
 _LAST_WORDS = re.compile(  # behind a comma, or in brackets
@@ -65,9 +67,16 @@ def _without_last_words(text: str) -> str:
 def typed_quantity(text: str) -> str | None:
     r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
 
+    A product of two is worked out, `9 km * 3 km`.
+
     >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
     ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
+    >>> typed_quantity("9 km * 3 km")
+    '27\\unit{(km)*(km)}'
     """
+    factors = _PRODUCT.fullmatch(text)
+    if factors is not None and find_unit_product(factors[2]) and find_unit_product(factors[4]):
+        return rf"{Decimal(factors[1]) * Decimal(factors[3])}\unit{{({factors[2].strip()})*({factors[4].strip()})}}"
     parts = []
     for part in _NEXT_PART.split(text):
         found = read_number_text(part)

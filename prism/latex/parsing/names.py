@@ -199,10 +199,11 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
         return spell_name(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):
         return spell_name(tokens)
-    if first.type == "OPEN" and first.text == "(" and last.type == "CLOSE" and _first_bracket_closes_last(tokens):
+    if first.text in ("(", "[") and last.type == "CLOSE" and _first_bracket_closes_last(tokens):
         inside = tokens[1:-1]
-        if 0 < len(inside) <= _MAX_LABEL and all(token.type in _IN_BRACKETS for token in inside):
-            return f"({spell_name(inside)})"
+        allowed = _IN_BRACKETS if first.text == "(" else ("number",)
+        if 0 < len(inside) <= _MAX_LABEL and all(token.type in allowed for token in inside):
+            return f"{first.text}{spell_name(inside)}{last.text}"
         return None
     if first.type == "command" and first.text in ROMAN:
         inner, after = flat_argument([*tokens, Token("END", "", last.pos)], 1)

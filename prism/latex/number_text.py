@@ -71,7 +71,7 @@ def read_number_text(text: str) -> NumberText | None:
     if found is None or not parts.keys() - {"sign"}:
         return None
     sign = "-" if parts.get("sign") in ("-", "−") else ""
-    digits = parts.get("digits", "1")
-    plain = f"{parts['over']}/{parts['under']}" if "over" in parts else _SEPARATOR.sub("", digits)
+    digits = f"{parts['over']}/{parts['under']}" if "over" in parts else parts.get("digits", "1")
+    plain = _SEPARATOR.sub("", digits)
     tens = parts.get("bare") or parts.get("braced") or parts.get("bracketed") or 0
     return NumberText(sign + plain, int(parts.get("exponent", 0)) + int(tens), found.end(), plain != digits)

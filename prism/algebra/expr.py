@@ -601,6 +601,9 @@ def _quotient(a: Exact, b: Exact) -> Exact:
     return -a if b == -1 else Fraction(a) / b
 
 
+_INFINITE = "infinity:"  # as `_spell_atom` writes it
+
+
 @lru_cache(maxsize=_MEMO)
 def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
     """Return an expression as a sum in canonical form: the coefficient of each product of powers, by its text.
@@ -620,6 +623,10 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
                 if _is_long(value):
                     return {_spell_atom(node, bound): 1}
                 total[term] = value
+        if _INFINITE in total:
+            if not total[_INFINITE]:  # what infinity less infinity is nobody knows
+                return {_spell_atom(node, bound): 1}
+            total.pop("1", None)  # no number adds to it
         return {term: coefficient for term, coefficient in total.items() if coefficient}
     if op in ("mul", "div"):
         rest = [arg for arg in args if arg.op != "num"]

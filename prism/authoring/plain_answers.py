@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
+from prism.latex.number_text import read_number_text
 from prism.physics.units import find_unit_product
 
 _TAG = re.compile(
@@ -77,10 +78,10 @@ def first_quantity(text: str) -> str | None:
     found = _NUMBER.search(bare)
     if found is None:
         return None
-    number = found["number"].replace(",", "").replace("−", "-")
-    number = re.sub(r"\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?([-+]?\d+)\}?", r" \\times 10^{\1}", number)
+    number = read_number_text(found["number"])
+    assert number is not None
     unit = _unit_behind(bare[found.end() :])
-    return f"{number}\\unit{{{unit}}}" if unit else number
+    return f"{number.latex}\\unit{{{unit}}}" if unit else number.latex
 
 
 def quantities_of(text: str) -> list[str]:

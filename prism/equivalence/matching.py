@@ -17,6 +17,7 @@ from prism.algebra.expr import (
     EQUALITIES,
     Expr,
     Formula,
+    canonical,
     formula,
     substituted,
     symbol,
@@ -455,13 +456,15 @@ def _states_exact_number(claim: Formula, wanted: Numeric, spec: NumberSpec) -> b
     r"""Return True if a claim such as `3n = 6` states the exact number that the reference `n = 2` wants.
 
     `3n = 6` states that n is 2; `n = 2b/b` and `Z = \int_0^\pi \sin x dx` only say how it would be found. Zero has to
-    be written as 0 (semantics N.3), as in `2Q = 0`. A measured number is never stated in this way.
+    be written as 0 (semantics N.3), as in `2Q = 0`, unless it is alone and nothing is asked. A measured number is never
+    stated in this way.
     """
     if not spec.is_exact(wanted.number):
         return False
     if not wanted.number.value:
         is_named = any(node == wanted.subject for member in claim.members for node in walk(member))
-        return not is_named or any(_is_zero(member) for member in claim.members)
+        is_zero = any(_is_zero(member) or (spec.is_unasked and canonical(member) == "0") for member in claim.members)
+        return not is_named or is_zero
     others = [member for member in claim.members if member != wanted.subject]
     if len(others) == len(claim.members):
         return True

@@ -181,14 +181,15 @@ def with_last_line_boxed(text: str) -> str:
         return text
     if _PROSE.search(last["latex"]) and text.strip().count(" ") > 1:
         return text
-    return rf"{text[: last.start()]}\boxed{{{last['latex'].strip()}}}"
+    behind = text[last.end("latex") :] if " where " in last.group() else ""
+    return rf"{text[: last.start()]}\boxed{{{last['latex'].strip()}}}{behind[behind.find(',') :] if behind else ''}"
 
 
 _PRESENTS = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])|####|<answer>|\b(?:answer|result)s?\b", re.IGNORECASE)
 _LAST_DISPLAY = re.compile(r"(?:\$\$|\\\[)(?P<latex>[^$]{1,2000}?)(?:\$\$|\\\])\s*\.?\s*\Z")
 _LAST_LINE = re.compile(
     r"(?<![^\n])[ \t]*(?P<bold>\*\*|__)?(?P<open>\$|\\\()?(?P<latex>[^$\n*]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)"
-    r"\.?(?(bold)(?P=bold)\.?)\s*\Z"
+    r"\.?(?(bold)(?P=bold)\.?)(?(open)(?:,? where \$[^\n]{1,400})?)\s*\Z"
 )
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}[,;]?[ ~]+[A-Za-z]{2,}")
 

@@ -94,6 +94,7 @@ _MARKUP: _Rules = (  # LaTeX, siunitx and Unicode
     (r"(?<=[A-Za-z])(?=°[CFRK])", " "),
     (r"\^\s*\{?\s*\\prime\s*\}?", "′"),
     (r"\\Omega(?![A-Za-z])|(?<!o)\\ohm(?![A-Za-z])", "Ω"),
+    (r"(?<![A-Za-z])([kMG])\s+(?=Ω)", r"\1"),  # `M \Omega`
     (r"\\ell(?![A-Za-z])", "l"),
     (r"\\(?:mu|upmu|textmu)(?![A-Za-z])|μ", "µ"),
     (r"µ\s*\{\s*([A-Za-z]+|Ω)\s*\}", r"µ\1"),

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
 from prism.algebra.terms import whole_number
 from prism.errors import PrismError
 from prism.inputs import require_text
+from prism.latex.number_text import read_number_text
 from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_text
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
-    MAX_BITS,
     MAX_UNIT_POWER,
     base_unit_product,
     find_unit,
     find_unit_product,
+    multiply_units,
+    raise_unit,
     read_unit_product,
     unit_as_expr,
 )
-
-MAX_TEN_POWER = 400  # beyond floating point, and a fraction of a billion digits is an attack on memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,16 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
         return expr
     if not difference:
         product = _read_product(expr)
-        if product is not None and product.offset and product.has_number:
-            value = _si_value(product)
-            return Expr("mul", (number(value), symbol(r"\unit{K}")))
+        if product is not None and product.offset and _has_number(expr):
+            return Expr("mul", (number(_si_value(product)), symbol(r"\unit{K}")))
     return _resolve_units_in_node(expr)
 
 
 def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
-    """Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
+    r"""Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
 
-    A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem, but in a word
+    Of a quotient of two such numbers, `10 V/(100 m\Omega)`, both are read. A guess, and made as one: only for a whole
+    member, only where no letter is a symbol of the problem, but in a word
     (semantics U.4).
 
     Args:
@@ -103,9 +104,9 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
         expr = _hyphenated_units(expr, text)
     if not _OPS_OF_LETTERS <= ops_of(expr) <= _ITALIC_OPS:
         return None
-    if expr.op == "neg":
-        inner = italic_units_as_quantity(expr.args[0], taken, text)
-        return None if inner is None else Expr("neg", (inner,))
+    if expr.op == "neg" or (expr.op == "div" and all("num" in ops_of(each) for each in expr.args)):
+        parts = [italic_units_as_quantity(each, taken, text) for each in expr.args]
+        return None if None in parts else Expr(expr.op, tuple(part for part in parts if part is not None))
     factors = _italic_factors(expr, 1)
     if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
         return None
@@ -118,7 +119,7 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
     long = [name for name, _ in letters if len(name) > 1 and name not in _UNIT_LETTERS.values()]
     if any(name[0] != " " and (name not in text or find_unit(name) is None) for name in long):
         return None
-    parts: list[Expr] = [factors[0][0]]
+    read: list[Expr] = [factors[0][0]]
     start = 0
     while start < len(letters):
         stop = _italic_unit_end(letters, start, text)
@@ -130,9 +131,9 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
             return None
         leaf = Expr("unit", name=name)
         power = letters[stop - 1][1]
-        parts.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
+        read.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
         start = stop
-    return Expr("mul", tuple(parts))
+    return Expr("mul", tuple(read))
 
 
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
@@ -234,15 +235,6 @@ def _with_units_as_symbols(node: Expr) -> Expr:
     )
 
 
-_NUMBER = re.compile(
-    r"\s*(?P<sign>[+-]?)\s*(?:(?P<over>\d+)/(?P<under>\d+)(?![\d.]*[A-Za-z^])"
-    r"|(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+))?"
-    r"(?:\s*[*xX]\s*10\s*\^\s*(?P<tens>[+-]?\d+|\{\s*[+-]?\d+\s*\}|\(\s*[+-]?\d+\s*\)))?)"
-)
-
-_TENS_ONLY = re.compile(r"\s*(?P<sign>[+-]?)\s*10\s*\^\s*(?P<tens>[+-]?\d+|\{\s*[+-]?\d+\s*\}|\(\s*[+-]?\d+\s*\))")
-
-
 def parse_quantity(source: str | Expr) -> Quantity | None:
     r"""Parse a number with its unit into coherent SI units; None if it is not one, or can be read in two ways.
 
@@ -254,8 +246,9 @@ def parse_quantity(source: str | Expr) -> Quantity | None:
     (Fraction(10, 1), Fraction(7263, 20), None)
     """
     if isinstance(source, Expr):
-        product = _read_product(with_speed_of_light(source))
-        if product is None or not product.has_number:
+        source = with_speed_of_light(source)
+        product = _read_product(source)
+        if product is None or not _has_number(source):
             return None
         return Quantity(_si_value(product), product.dimension)
     try:
@@ -275,10 +268,8 @@ def is_unit_product(node: Expr) -> bool:
 
 def single_unit(node: Expr) -> Unit | None:
     """Return a product of units as one unit; None if a unit is not known or the expression has a number."""
-    found = _read_product(node)
-    if found is None or found.has_number:
-        return None
-    return Unit("", found.factor, found.dimension, found.offset, found.pi)
+    found = None if _has_number(node) else _read_product(node)
+    return None if found is None else replace(found, name="")
 
 
 _ELECTRONVOLTS = frozenset(("eV", "meV", "keV", "MeV", "GeV", "TeV"))
@@ -315,6 +306,11 @@ def read_quantity(text: str) -> Quantity:
     return Quantity(value * found.factor * PI**found.pi + found.offset, found.dimension)
 
 
+def _si_value(product: Unit) -> Fraction:
+    """Return the value of a product in coherent SI units, with pi to 50 digits."""
+    return product.factor * PI**product.pi + product.offset
+
+
 def quantity_as_expr(text: str) -> Expr:
     r"""Parse a text such as `2.5 km` as an expression, a number times base units; pi stays pi: 45° is `\pi/4`.
 
@@ -332,13 +328,13 @@ def _split_number_and_unit(text: str) -> tuple[Fraction, Unit]:
     if len(text) > MAX_TEXT:
         raise PrismError(f"{len(text)} characters are too many for a number with its unit; {MAX_TEXT} are read")
     clean = normalize_unit_text(text)
-    head = _TENS_ONLY.match(clean) or _NUMBER.match(clean)
+    head = read_number_text(clean)
     if head is None:
         raise PrismError(f"{text!r} does not start with a number; write it as in '9.8 m/s^2'")
-    rest = clean[head.end() :].lstrip()
-    if re.match(r"(?!1/[A-Za-z(])[\d.,^+-]", rest):  # `3 1/min`
+    rest = clean[clean.find(",") if head.has_groups else head.end :].lstrip()
+    if re.match(r"(?!1/[A-Za-z(])[\d.,^+-]", rest):  # `3 1/min`; and `1,250` may be a decimal
         raise PrismError(f"{text!r} goes on with {rest[:10]!r} after its number; write it as in '9.8e3 m/s^2'")
-    value = _value_of_match(head)
+    value = head.value
     if not rest.strip():
         return value, Unit("", Fraction(1), DIMENSIONLESS)
     try:
@@ -347,111 +343,41 @@ def _split_number_and_unit(text: str) -> tuple[Fraction, Unit]:
         raise PrismError(f"{text!r}: {fault}") from fault
 
 
-def _value_of_match(match: re.Match[str]) -> Fraction:
-    """Return the number that `_NUMBER` or `_TENS_ONLY` matched; raise PrismError if that cannot be."""
-    parts = match.groupdict()
-    power = int(parts.get("exponent") or 0) + int((parts.get("tens") or "0").strip("{}() "))
-    if abs(power) > MAX_TEN_POWER:
-        raise PrismError(f"10^{power} is beyond what can be computed with")
-    if parts.get("over"):
-        if not int(parts["under"]):
-            raise PrismError(f"{match[0].strip()!r} divides by zero")
-        value = Fraction(int(parts["over"]), int(parts["under"]))
-    else:
-        value = Fraction(parts.get("digits") or 1)
-    return (-value if parts["sign"] == "-" else value) * Fraction(10) ** power
+def _read_product(node: Expr) -> Unit | None:
+    """Read an expression as a product of numbers and units, as if it were one unit; None if it is none, or too long."""
+    try:
+        return _product(node)
+    except NoReadingError:
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """A product of numbers and units, converted to coherent SI units.
-
-    Attributes:
-        factor, dimension, pi: as in `Unit`.
-        offset: zero point [K] of a plain number of degC or degF, else 0.
-        has_number: a number is among the factors; without one it is no quantity.
-    """
-
-    factor: Fraction
-    dimension: Dimension = DIMENSIONLESS
-    offset: Fraction = Fraction(0)
-    pi: int = 0
-    has_number: bool = True
-
-
-def _si_value(product: _Product) -> Fraction:
-    """Return the value of a product in coherent SI units, with pi to 50 digits."""
-    return product.factor * PI**product.pi + product.offset
-
-
-def _read_product(node: Expr) -> _Product | None:
-    """Read an expression as a product of numbers and units; None if it is none, or its numbers too long."""
+def _product(node: Expr) -> Unit:
+    """Multiply out numbers and units; raise NoReadingError for anything else."""
     if node.op == "num" and node.value is not None:
-        return _within_max_bits(_Product(node.value))
+        return multiply_units(_ONE, replace(_ONE, factor=node.value))
     if node.op == "const" and node.name == "pi":
-        return _Product(Fraction(1), pi=1)
-    if node.op == "unit":
-        found = find_unit(node.name) or find_unit_product(node.name)
-        if found is None:
-            return None
-        return _Product(found.factor, found.dimension, found.offset, found.pi, has_number=False)
+        return replace(_ONE, pi=1)
+    if node.op == "unit" and (found := find_unit(node.name) or find_unit_product(node.name)) is not None:
+        return found
     if node.op == "neg":
-        return _multiply_products(_Product(Fraction(-1)), _read_product(node.args[0]))
+        return multiply_units(replace(_ONE, factor=Fraction(-1)), _product(node.args[0]))
     if node.op == "mul":
-        total: _Product | None = _Product(Fraction(1), has_number=False)
-        for arg in node.args:
-            total = None if total is None else _multiply_products(total, _read_product(arg))
-        return total
+        return reduce(multiply_units, map(_product, node.args))
     if node.op == "div":
-        above, below = _read_product(node.args[0]), _read_product(node.args[1])
-        quotient = (
-            None if above is None or below is None else _multiply_products(above, _raise_product(below, Fraction(-1)))
-        )
-        return None if quotient is None else replace(quotient, offset=Fraction(0))
+        above, below = map(_product, node.args)
+        return replace(multiply_units(above, raise_unit(below, Fraction(-1))), offset=Fraction(0))
     if node.op == "pow":
-        base, exponent = _read_product(node.args[0]), _read_product(node.args[1])
-        if base is None or exponent is None or exponent.pi or any(exponent.dimension):
-            return None
-        return _raise_product(base, exponent.factor)
-    return None
+        base, exponent = map(_product, node.args)
+        if not exponent.pi and not any(exponent.dimension):
+            return raise_unit(base, exponent.factor)
+    raise NoReadingError("no product of numbers and units")
 
 
-def _within_max_bits(product: _Product) -> _Product | None:
-    """Return the product itself; None if its factor has more than MAX_BITS bits."""
-    bits = max(product.factor.numerator.bit_length(), product.factor.denominator.bit_length())
-    return product if bits <= MAX_BITS else None
+_ONE = Unit("", Fraction(1), DIMENSIONLESS)
 
 
-def _multiply_products(left: _Product, right: _Product | None) -> _Product | None:
-    """Return left * right; None if `right` is None or the result too long.
-
-    A zero point of degrees remains only beside plain numbers: in `-5 degC`, not in `J/(kg degC)`.
-    """
-    if right is None:
-        return None
-    bare = not (any(left.dimension) and any(right.dimension)) and not (left.pi or right.pi)
-    return _within_max_bits(
-        _Product(
-            left.factor * right.factor,
-            tuple(a + b for a, b in zip(left.dimension, right.dimension, strict=True)),
-            left.offset + right.offset if bare else Fraction(0),
-            left.pi + right.pi,
-            left.has_number or right.has_number,
-        )
-    )
-
-
-def _raise_product(base: _Product, exponent: Fraction) -> _Product | None:
-    """Return a product raised to a power; None if the result is too large or not exact."""
-    limit = MAX_UNIT_POWER if any(base.dimension) or base.pi else MAX_TEN_POWER
-    if abs(exponent) > limit or (not base.factor and exponent <= 0):
-        return None
-    if exponent.denominator != 1 and (base.factor != 1 or base.pi):
-        return None
-    bits = max(base.factor.numerator.bit_length(), base.factor.denominator.bit_length())
-    if base.factor != 1 and bits * abs(exponent) > MAX_BITS:
-        return None
-    factor = Fraction(1) if base.factor == 1 else base.factor ** int(exponent)
-    dimension = tuple(power * exponent for power in base.dimension)
-    offset = base.offset if exponent == 1 else Fraction(0)
-    return _Product(factor, dimension, offset, int(base.pi * exponent), base.has_number)
+def _has_number(node: Expr) -> bool:
+    """Return True if a number is among the factors of a product; without one it is no quantity."""
+    if node.op in ("pow", "unit"):
+        return node.op == "pow" and _has_number(node.args[0])
+    return not node.args or node.op == "neg" or any(map(_has_number, node.args))

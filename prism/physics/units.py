@@ -11,10 +11,12 @@ Refused: units as a field of every number (each operator would need a second ari
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, number, symbol
+from prism.latex.number_text import MAX_TEN_POWER
 from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, UnitProduct, normalize_unit_text, parse_unit_text
 from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, PREFIX_WORDS, Dimension, Unit, UnitTable, unit_table
 
@@ -160,35 +162,41 @@ def _evaluate(product: UnitProduct, *, has_light: bool) -> Unit:
                 if named is None:
                     raise NoReadingError(f"{each.base!r} is no unit that the table knows")
                 base = named
-            factor = _raise_unit(base, each.power)
-            is_first = found is None and sign > 0
-            found = factor if is_first else _multiply_units(found or _ONE, factor, sign)
+            factor = raise_unit(base, each.power * sign)
+            found = factor if found is None else replace(multiply_units(found, factor), offset=Fraction(0))
     return found or _ONE
 
 
 _ONE = Unit("", Fraction(1), DIMENSIONLESS)
 
 
-def _multiply_units(left: Unit, right: Unit, sign: int) -> Unit:
-    """Return left * right, or left / right if `sign` is -1, as one unit.
+def multiply_units(left: Unit, right: Unit) -> Unit:
+    """Return left * right as one unit; raise NoReadingError if its factor is too long.
 
-    Zero points are dropped: degC in `J/(kg degC)` is a difference of temperatures.
+    A zero point remains only beside plain numbers, in `-5 degC`: degC in `J/(kg degC)` is a difference of temperatures.
     """
-    right = _raise_unit(right, Fraction(sign))
     dimension = tuple(a + b for a, b in zip(left.dimension, right.dimension, strict=True))
-    return Unit("", left.factor * right.factor, dimension, Fraction(0), left.pi + right.pi)
+    is_plain = not (any(left.dimension) and any(right.dimension)) and not (left.pi or right.pi)
+    offset = left.offset + right.offset if is_plain else Fraction(0)
+    return _within_bits(Unit("", left.factor * right.factor, dimension, offset, left.pi + right.pi))
 
 
-def _raise_unit(base: Unit, exponent: Fraction) -> Unit:
+def _within_bits(unit: Unit) -> Unit:
+    """Return the unit; raise NoReadingError if its factor has more than MAX_BITS bits."""
+    if max(unit.factor.numerator.bit_length(), unit.factor.denominator.bit_length()) > MAX_BITS:
+        raise NoReadingError(f"{unit.name or 'the product'} is too large")
+    return unit
+
+
+def raise_unit(base: Unit, exponent: Fraction) -> Unit:
     """Return a unit raised to a power; raise NoReadingError if the exponent is too large or the factor not exact."""
     if exponent == 1:
         return base
-    if abs(exponent) > MAX_UNIT_POWER:
+    limit = MAX_UNIT_POWER if any(base.dimension) or base.pi else MAX_TEN_POWER
+    if abs(exponent) > limit or (not base.factor and exponent <= 0):
         raise NoReadingError(f"the exponent {exponent} is too large for a unit")
     if exponent.denominator != 1 and (base.factor != 1 or base.pi):
         raise NoReadingError(f"{base.name} to the power {exponent} has no exact factor")
     factor = Fraction(1) if base.factor == 1 else base.factor ** int(exponent)
-    if max(factor.numerator.bit_length(), factor.denominator.bit_length()) > MAX_BITS:
-        raise NoReadingError(f"{base.name} to the power {exponent} is too large")
     dimension = tuple(power * exponent for power in base.dimension)
-    return Unit("", factor, dimension, Fraction(0), int(base.pi * exponent))
+    return _within_bits(Unit("", factor, dimension, Fraction(0), int(base.pi * exponent)))

@@ -129,3 +129,35 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
         groups[group].append(re.escape(text).replace(r"\ ", r"\s+"))
     whole, elided, unparted = ("|".join(group) or r"(?!)" for group in groups)
     return re.compile(rf"(?<![^\W\d_])(?<!\w-)(?:(?:{whole})(?![^\W\d_]|\)\w)|{elided})|{unparted}")
+
+
+# Sentences with formulas among their words ----------------------------------------------------------------------
+
+_TEXT_BODY = re.compile(r"\\(?:text[a-z]*|mbox|mathrm)\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)?)\}")
+_IN_DOLLARS = re.compile(r"\$[^$]*\$")
+_NO_LETTERS = re.compile(r"\\(?:begin|end)\s*\{[a-z]*\*?\}|\\[A-Za-z]+|\W|_")
+_PROSE_WORD = re.compile("[A-Za-z]{2,}")
+_LAYOUT = re.compile(r"\\(?:text[a-z]*|mbox|mathrm|quad|qquad|[,;:! ])(?![A-Za-z])|[\s{}$~]")
+
+
+def is_sentence(latex: str, *, share: int = 2) -> bool:
+    r"""Return True for words with formulas among them, `\text{The parity of } \pi^0 \text{ is odd.}`, most of it words.
+
+    Args:
+        latex: an answer.
+        share: letters of words for each one of a formula.
+
+    >>> is_sentence(r"\text{The parity of } \pi^0 \text{ is odd.}"), is_sentence(r"E = 2\,\text{J per mole}")
+    (True, False)
+    """
+    beside = _TEXT_BODY.sub("", latex)
+    if latex.count("{") != latex.count("}") or (share > 1 and "=" in beside):
+        return False
+    said = _PROSE_WORD.findall(_IN_DOLLARS.sub(" ", " ".join(_TEXT_BODY.findall(latex))))
+    return len(said) > 1 and sum(map(len, said)) > share * len(_NO_LETTERS.sub("", beside))
+
+
+def is_same_sentence(one: str, two: str) -> bool:
+    """Return True if two texts are the same, but for layout and a full stop."""
+    first, second = (_LAYOUT.sub("", each).rstrip(".") for each in (one, two))
+    return first == second

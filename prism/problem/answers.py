@@ -20,6 +20,7 @@ from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.physics.quantities import italic_units_as_quantity
+from prism.problem.answer_words import is_sentence
 from prism.problem.source import NODE_LISTS, Table
 from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
 from prism.problem.worded_answers import is_text, names_option
@@ -36,6 +37,7 @@ _WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")
 _IN_TEXT = re.compile(
     r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
 )  # `\text{(D)}`
+_UNCERTAIN = re.compile(r"\A([-+]?\d+\.\d+)\(\d{1,2}\)")  # `12.3(4)`; nobody records a product
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
 _COPIED = (
@@ -84,9 +86,10 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
         if isinstance(text, str):
             text = with_decimal_points(text)
             is_option = names_option(text, str(data.get(QUESTION, "")))
+            is_option = is_option or ("$" in text and text.startswith("\\text") and is_sentence(text))
             found = [] if is_option else formulas_of_answer(text)
             in_words = is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text)))
-            if is_option or (not found and in_words):
+            if is_option or (not found and (in_words or is_sentence(text, share=1))):
                 texts.append(text)
                 found = [text]
             latex += found
@@ -138,7 +141,7 @@ def formulas_of_answer(written: str) -> list[str]:
     >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
     [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
-    bare = plain_answer(written).removesuffix("\\")
+    bare = _UNCERTAIN.sub(r"\1", plain_answer(written).removesuffix("\\"))
     if (quantity := typed_quantity(bare)) is not None:
         return [quantity]
     if (value := typed_value(bare, "")) is not None:

@@ -27,6 +27,7 @@ from prism.latex import extract
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse, with_written_names
+from prism.problem.answer_words import is_sentence
 from prism.problem.answers import ANSWER, is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
     LEADS_NOWHERE,
@@ -622,7 +623,7 @@ def _read_node(
         report.faults.append(f"{where}, subquestion: {letter} is unknown; {hint}")
     forms = {part.letter: part.final_answer_form for part in parts}
     asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
-    in_words = latex is not None and asks_for_words and is_text(latex)
+    in_words = latex is not None and asks_for_words and (is_text(latex) or is_sentence(latex, share=1))
     wanted = None if latex is None or in_words else _read_formula(latex, context, f"{where}, formula", report)
     others = [
         _read_accepted(item, wanted, context, f"{where}, accept, entry {place}", report, in_words=in_words)

@@ -7,7 +7,9 @@ A gold answer and what a solution presents as its answer are read alike here, be
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
+from prism.latex.number_text import read_number_text
 from prism.latex.prose import is_remark, words
 from prism.latex.words import CONNECTIVES, UNITS
 from prism.physics.units import find_unit_product
@@ -16,16 +18,20 @@ _WRAPPED = re.compile(
     r"\s*\\(?:text|textbf|textrm|mathrm|mbox)\s*\{(?P<inner>[^{}$\\]*\d[^{}$\\]*[A-Za-z][^{}$\\]*)\}\s*\.?\s*"
 )
 _LETTERED = re.compile(r"\A(?:\([A-Ha-h]\)|[A-Ha-h]\))(?:\s|~|\\[,;: ])*(?=[-+−]?\.?\d|[A-Z]\s*\Z)")
-_UNIT_IN_DOLLARS = re.compile(r"(?P<number>\s*[-+−]?[\d.,]+)\s*\$(?P<unit>[^$]+)\$\s*")  # `0.54 $\mathrm{m}$`
-_POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
-# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `1/2 h`, `4.95 meters per second`.
-_QUANTITY = re.compile(
-    r"(?P<number>[-+]?(?:\d+/\d+|[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?))"
-    r"\s+(?P<unit>(?:1/)?[A-Za-zµμΩ°][^\\$=]*)"
+_UNIT_APART = re.compile(  # `0.54 $\mathrm{m}$`, `5 \text{ metres per second}`
+    r"\s*(?P<number>[-+−]?[\d.,]+)\s*(?:\$(?P<unit>(?:\\\$|[^$])+)\$|\\text\{\s*(?P<words>[a-z]{2,} [a-z][a-z ]*)\})\s*"
 )
+_POWER_APART = re.compile(r"(?<=\d)\s+(?=10\s*\^)")  # `46.7 10^6 kg`
+_LAST_OF_LIST = re.compile(  # `19, 46, and 82`
+    r"(?:,\s*(?:and\b|\\text\{\s*and\s*\})|\\text\{\s*,\s*and\s*\})\s*(?=[-\d])"
+)
+_TYPED_UNIT = re.compile(r"\s+(?:1/)?[A-Za-zµμΩ°][^\\$=]*")  # behind a blank
+_PRODUCT = re.compile(r"(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×\d]*)[*×]\s*(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×]*)")
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
-_LAST_WORDS = re.compile(r"(?<!\\),\s*\\text\{\s*(?P<words>[a-z]{3,}[a-z ]*)\}\s*$")
 _GAP = r"(?:\s|~|\\[,;: ])"
+_LAST_WORDS = re.compile(  # behind a comma, or in brackets
+    rf"(?:(?<!\\),|(?={_GAP}*\\text\{{\s*\()){_GAP}*\\text\{{\s*\(?(?P<words>[a-z]{{3,}}[a-z ]*)\)?\s*\}}\s*$"
+)
 _COUNT = re.compile(
     rf"(?P<number>[-+]?[\d.,]*\d){_GAP}*(?:\\(?:text|mathrm|textrm|rm)\s*\{{\s*)?(?<=[\s{{~,;:])"
     r"(?P<words>[A-Za-z]+(?:[\s~]+[A-Za-z]+)*)\s*\}?\.?"
@@ -44,15 +50,16 @@ def plain_answer(text: str) -> str:
     >>> plain_answer(r"0.54 $\mathrm{m}$"), plain_answer("46.7 $10^6$")
     ('0.54 \\mathrm{m}', '46.7 \\times 10^6')
     """
-    if (split := _UNIT_IN_DOLLARS.fullmatch(text)) is not None:
-        text = f"{split['number'].strip()} {split['unit']}"
-    text = _without_last_words(_POWER_APART.sub(r" \\times ", text))
+    split = _UNIT_APART.fullmatch(text)
+    if split is not None and (split["unit"] or find_unit_product(split["words"]) is not None):
+        text = f"{split['number']} {split['unit'] or split['words']}"
+    text = _LAST_OF_LIST.sub(", ", _without_last_words(_POWER_APART.sub(r" \\times ", text)))
     wrapped = _WRAPPED.fullmatch(text)
     return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
 
 
 def _without_last_words(text: str) -> str:
-    r"""Return an answer without a remark in words behind a comma, `\lambda = 4\,\text{m}, \text{ violet}`."""
+    r"""Return an answer without a remark in words behind a comma or in brackets, `4\,\text{m}, \text{ violet}`."""
     found = _LAST_WORDS.search(text)
     return text[: found.start()] if found and is_remark(found["words"].split()) else text
 
@@ -60,19 +67,24 @@ def _without_last_words(text: str) -> str:
 def typed_quantity(text: str) -> str | None:
     r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
 
+    A product of two is worked out, `9 km * 3 km`.
+
     >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
     ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
+    >>> typed_quantity("9 km * 3 km")
+    '27\\unit{(km)*(km)}'
     """
-    parts = [_QUANTITY.fullmatch(part) for part in _NEXT_PART.split(text)]
-    if any(part is None or find_unit_product(part["unit"]) is None for part in parts):
-        return None
-    return "".join(rf"{_as_fraction(part['number'])}\unit{{{part['unit']}}}" for part in parts if part is not None)
-
-
-def _as_fraction(number: str) -> str:
-    """Return a typed number as LaTeX: `1/2` as a fraction, any other as it is."""
-    above, slash, below = number.partition("/")
-    return rf"\frac{{{above}}}{{{below}}}" if slash else number
+    factors = _PRODUCT.fullmatch(text)
+    if factors is not None and find_unit_product(factors[2]) and find_unit_product(factors[4]):
+        return rf"{Decimal(factors[1]) * Decimal(factors[3])}\unit{{({factors[2].strip()})*({factors[4].strip()})}}"
+    parts = []
+    for part in _NEXT_PART.split(text):
+        found = read_number_text(part)
+        unit = part[found.end :] if found else ""
+        if found is None or not _TYPED_UNIT.fullmatch(unit) or find_unit_product(unit.strip()) is None:
+            return None
+        parts.append(rf"{found.latex}\unit{{{unit.strip()}}}")
+    return "".join(parts)
 
 
 def typed_value(text: str, question: str) -> str | None:
@@ -106,7 +118,8 @@ def counted_number(text: str, question: str) -> str | None:
 def _is_noun(named: str, *, is_text: bool) -> bool:
     """Return True for words of which the first is no unit, and no product of letters."""
     first = named.split(maxsplit=1)[0]
-    if len(first) < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
+    longest = max(map(len, named.split()))
+    if longest < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
         return False
     return find_unit_product(first) is None and first not in CONNECTIVES and UNITS.isdisjoint(named.split())
 

@@ -36,7 +36,7 @@ from prism.latex.prose import (
 )
 from prism.latex.words import word_set
 from prism.physics.units import find_unit
-from prism.problem.answer_words import as_unchanged, in_words_of_options
+from prism.problem.answer_words import as_unchanged, in_words_of_options, is_same_sentence
 
 MAX_WORDS = 300  # words and marks of one place that states an answer; a longer one is no answer
 MAX_OPTIONS = 12  # of one answer; longer lists are no choice between words
@@ -157,6 +157,12 @@ def _own_option(reference: str, places: Sequence[str], question: str) -> TextVer
                 letter = stated["letter"].upper()
                 status = Status.EQUIVALENT if letter == wanted.upper() else Status.DIFFERENT
                 return TextVerdict(status, letter, f"states option {letter}")
+    if not is_text(reference):
+        return next(
+            (TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}", place) for place in places
+             if is_same_sentence(place, reference)),
+            TextVerdict(Status.UNDECIDED, detail="says it in other words"),
+        )  # fmt: skip
     opposed = next((pair for pair in _OPPOSED if wanted in pair), ())
     listed = options_of(question)
     if not opposed and any(" ".join(words(option)) == wanted for option in listed):

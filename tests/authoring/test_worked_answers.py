@@ -104,7 +104,7 @@ def test_an_own_gold_below_1_is_told_with_what_it_lacks(tmp_path: Path) -> None:
     row = REACTION | {"solution": "**Step 1:** think\n\n**Answer:** The force is <-3.488e-04, -1.221e-03> N."}
     made = converted(tmp_path, row, is_drafted=True)
     assert made.own_golds == {"answer": (0, 1)}
-    assert made.problems[0].remarks[0].startswith("its own solution scores 0, without 2 nodes: -3.488e-04")
+    assert made.problems[0].remarks[0].startswith("its own solution scores 0, without 2 nodes: -3.488 ")
     assert "own gold at 1: 0 of 1 answer" in made.summary()
     out = tmp_path / "made.jsonl"
     ran = CliRunner().invoke(app, ["convert", str(tmp_path / "rows.jsonl"), "--from", "engtrace", "-o", str(out)])

@@ -21,6 +21,7 @@ from prism.equivalence.numbers.stated import StatedNumber, stated_number
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse
+from prism.latex.number_text import read_number_text
 from prism.latex.unit_grammar import normalize_unit_text
 from prism.physics.context import describe_syntax_error
 from prism.physics.tables import Unit
@@ -35,16 +36,9 @@ _LEAST_ANSWER = 3  # characters of a formula before its condition
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 _LABEL = re.compile(r"\(([a-h])\)\s*(?:\\[,;:! ]|\\q?quad|~|\s)*(?=\S)")
-_POWER = re.compile(
-    r"(?:\\times|\\cdot|×|\*)?\s*10\s*(?:\^\s*(?:\{\s*(?P<braced>[-+]?\s*\d{1,4})\s*\}|(?P<bare>[-+]?\d{1,4})))"
-    r"(?![\d.])\s*(?:\\[,;:! ]|\\times|\\cdot|~|\*)*\s*"
-)
-_PLAIN_POWER = re.compile(r"(?:\\times|×|x|\*|\\cdot)?\s*10(?P<power>[-+]\d{1,3})(?!\d)\s*")
-_NUMBER = re.compile(r"[-+−]?\s*(?:\d{1,3}(?:(?:,|\{,\}|\\,|\\!)\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
-_TIMES_TEN = re.compile(r"\s*(?:\\times|\\cdot|×|x|\*)\s*10\s*\^\s*(?:\{\s*([-+]?\d{1,4})\s*\}|([-+]?\d{1,4}))")
-_NUMBER_AND_TEXT = re.compile(
-    r"(?P<number>[-+−]?[\d.,]+(?:\s*(?:\\times|×)\s*10\s*\^\s*(?:\{[^{}]*\}|\d+))?)\s*(?P<rest>\S.*)", re.DOTALL
-)
+_BEFORE_POWER = re.compile(r"\A(?:\\times|\\cdot|×|x|\*)?\s*(?=10\s*[-+^])")
+_PLAIN_POWER = re.compile(r"\A10(?=[-+]\d{1,3}(?!\d))")  # of `10-19 J`
+_BEHIND_POWER = re.compile(r"\A(?:\\[,;:! ]|\\times|\\cdot|~|\*|\s)*")
 _CONDITION = re.compile(r"(?:\$|\\\)|\s|,|\\text\{)\s*(?:if|for|when|where|provided that)(?![A-Za-z])")
 _TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "正确", "对", "是", "√"))
 _FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "错误", "错", "否", "×"))
@@ -210,12 +204,11 @@ def split_power(unit: str) -> tuple[int, str]:
     ((-19, '\\mathrm{~J}'), (0, 'm/s'), (6, 'Pa'))
     """
     text = bare_answer(unit.replace("$", " ").replace(r"\$", " ") if unit.count("$") > 1 else unit)
-    found = _POWER.match(text) or _PLAIN_POWER.match(text)
-    if not found:
+    behind = _PLAIN_POWER.sub("10^", _BEFORE_POWER.sub("", text))
+    found = read_number_text(behind)
+    if found is None or found.mantissa != "1" or not found.power:
         return 0, text
-    written = found.groupdict()
-    exponent = int(next(value for value in written.values() if value).replace(" ", ""))
-    return exponent, text[found.end() :].strip()
+    return found.power, _BEHIND_POWER.sub("", behind[found.end :]).strip()
 
 
 def spelled_unit(unit: str) -> str:
@@ -224,27 +217,9 @@ def spelled_unit(unit: str) -> str:
     >>> spelled_unit(r"\mathrm{~kJ} \mathrm{~mol}^{-1}"), spelled_unit("furlongs of cloth")
     ('kJ mol^-1', '')
     """
-    for text in (unit, unit.replace("{", " ").replace("}", " "), re.sub(r"-(?=[A-Za-z])", "*", unit)):
-        if find_unit_product(text) is None:
-            continue
-        clean = " ".join(_PLAIN_BRACES.sub(r"\1\2", normalize_unit_text(text)).split())
-        for spelled in (clean, text):
-            if _reads_alike(spelled, text):
-                return spelled
-    return ""
-
-
-def _reads_alike(spelled: str, text: str) -> bool:
-    r"""Return True if `1 \unit{...}` is read as the unit of the text."""
-    wanted = find_unit_product(text)
-    try:
-        found = stated_number(parse(rf"1\unit{{{spelled}}}").members[0])
-    except LatexSyntaxError:
-        return False
-    unit = None if found is None else found.unit
-    return unit is not None and wanted is not None and (unit.factor, unit.pi, unit.dimension, unit.offset) == (
-        wanted.factor, wanted.pi, wanted.dimension, wanted.offset
-    )  # fmt: skip
+    if find_unit_product(unit) is None:
+        return ""
+    return " ".join(_PLAIN_BRACES.sub(r"\1\2", normalize_unit_text(unit)).split())
 
 
 def number_with_unit(text: str, unit: str) -> str | None:
@@ -288,11 +263,9 @@ def spelled_quantity(text: str) -> str | None:
     >>> spelled_quantity(r"1.9 \times 10^{-9} m"), spelled_quantity("3 m/s^2"), spelled_quantity("2 x y")
     ('1.9 \\times 10^{-9}\\unit{m}', '3\\unit{m/s^2}', None)
     """
-    found = _NUMBER_AND_TEXT.fullmatch(text.strip())
-    if found is None or not (plain := _plain_number(found["number"])):
-        return None
-    spelled = spelled_unit(found["rest"])
-    return f"{plain}\\unit{{{spelled}}}" if spelled else None
+    found = read_number_text(text)
+    spelled = spelled_unit(text[found.end :].strip()) if found else ""
+    return f"{found.latex}\\unit{{{spelled}}}" if found and spelled else None
 
 
 def _stated(text: str) -> StatedNumber | None:
@@ -311,37 +284,16 @@ def _stated(text: str) -> StatedNumber | None:
 
 def _plain_number(text: str) -> str:
     r"""Return a decimal number without separators of thousands, `1250` for `1,250`; empty for any other text."""
-    bare = text.strip().replace("−", "-")
-    found = _NUMBER.match(bare)
-    if not found or not found[0].strip("+- "):
-        return ""
-    digits = re.sub(r",|\{,\}|\\,|\\!|\s", "", found[0])
-    mantissa, marker, exponent = digits.lower().partition("e")
-    power = int(exponent) if marker else 0
-    rest = bare[found.end() :]
-    times = _TIMES_TEN.fullmatch(rest.rstrip())
-    if rest.strip() and not times:
-        return ""
-    power += int(times[1] or times[2]) if times else 0
-    return _scaled(mantissa, power)
-
-
-def _scaled(mantissa: str, power: int) -> str:
-    """Return a decimal times a power of ten as LaTeX; the decimal alone for the power 0."""
-    return f"{mantissa} \\times 10^{{{power}}}" if power else mantissa
+    found = read_number_text(text)
+    return found.latex if found and "/" not in found.mantissa and not text[found.end :].strip() else ""
 
 
 def _with_power(written: str, power: int) -> str:
     """Return a number as LaTeX, multiplied by a power of ten."""
-    plain = _plain_number(written) or written.strip()
-    if not power:
-        return plain
-    mantissa, times, exponent = plain.partition(r" \times 10^{")
-    if times:
-        return _scaled(mantissa, int(exponent.rstrip("}")) + power)
-    if _NUMBER.fullmatch(plain):
-        return _scaled(plain, power)
-    return rf"({plain}) \times 10^{{{power}}}"
+    found = read_number_text(written) if _plain_number(written) else None
+    if found is not None:
+        return replace(found, power=found.power + power).latex
+    return rf"({written.strip()}) \times 10^{{{power}}}" if power else written.strip()
 
 
 def value_of(text: str) -> Fraction | None:
@@ -354,9 +306,9 @@ def value_of(text: str) -> Fraction | None:
     bare = bare.rpartition("=")[2] if "=" in bare else bare
     found = _stated(bare)
     if found is None:
-        plain = re.match(r"\$?([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\$?\s*(?=[A-Za-z%°µ\\]|$)", bare)
-        found = _stated(plain[1]) if plain else None
-    return None if found is None else found.value
+        plain = read_number_text(bare.replace("$", ""))
+        return plain.value if plain else None
+    return found.value
 
 
 def unit_of(latex: str) -> Unit | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from math import pi
 
 from flint import acb
 
@@ -598,6 +599,7 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
         roots: list[Draw] = []
         for start in STARTS:
             found, is_only = root_of(draw, a, name, start, is_shift=is_shift)
+            found = None if found is not None and _leaves_principal_range(found, name, a, b) else found
             if found is not None and not any(_is_same_root(found, other, name) for other in roots):
                 roots.append(found)
                 n_found += 1
@@ -608,6 +610,20 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
         if inverse is not None:
             n_found += 1
             yield inverse
+
+
+def _leaves_principal_range(draw: Draw, name: str, a: Formula, b: Formula) -> bool:
+    """Return True if an equation gives a letter by an inverse function, and its value is none of that function."""
+    sides = [each for f in (a, b) if f.kind == "equation" for each in (f.members, f.members[::-1])]
+    inverses = {right.op for left, right in sides if left.op == "sym" and left.name == name} & _PRINCIPAL.keys()
+    value = draw.fixed.get(name)
+    if not inverses or value is None:
+        return False
+    at = float(plain(scalar(value)).real)
+    return not all(low <= at <= high for low, high in map(_PRINCIPAL.__getitem__, inverses))
+
+
+_PRINCIPAL = {"acos": (0.0, pi), "asin": (-pi / 2, pi / 2), "atan": (-pi / 2, pi / 2)}  # values of inverse functions
 
 
 def _is_same_root(one: Draw, two: Draw, name: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, symbols, walk
+from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
@@ -37,43 +37,38 @@ def number_in_constants(f: Formula, context: Context) -> Numeric | None:
     """
     if f.kind != "equation":
         return None
-    if (found := _number_over_constants(f, context)) is not None:
-        return found
-    for subject, other in (f.members, f.members[::-1]):
-        factors = other.args if other.op == "mul" else ()
-        literals = [factor for factor in factors if factor.op == "num"]
-        letters = [factor.name for factor in factors if factor.op == "sym"]
-        others = [factor for factor in factors if factor.op not in ("num", "sym")]
-        if not is_subject(subject) or len(literals) != 1 or not letters or not all(map(is_unit_product, others)):
-            continue
-        if not all(_is_constant_with_value(name, context) for name in letters):
-            continue
-        literal = literals[0]
-        measured = evaluate_with_units(other, context)
-        if measured is None or not literal.value:
-            continue
-        figures, ulp = literal_precision(literal, has_unit=True)
-        unit = Unit("", measured[0] / literal.value, measured[1])
-        return Numeric(subject, StatedNumber(literal.value, unit, figures, ulp))
-    return None
-
-
-def _number_over_constants(f: Formula, context: Context) -> Numeric | None:
-    r"""Read `pc = 5\,\text{MeV}` as p in MeV/c; None unless one quantity with constants equals a number."""
     for side, other in (f.members, f.members[::-1]):
-        factors = side.args if side.op == "mul" else ()
+        factors = side.args if side.op == "mul" else (side,)
         subjects = [each for each in factors if is_subject(each) and not _is_constant(each, context)]
-        constants = [each for each in factors if each not in subjects]
-        number = stated_number(other) if len(subjects) == 1 and constants else None
-        if number is None or number.unit is None or not all(_is_constant(each, context) for each in constants):
+        beside = [each for each in factors if each not in subjects]
+        if len(subjects) != 1 or not all(_is_constant(each, context) for each in beside):
             continue
-        measured = evaluate_with_units(Expr("mul", tuple(constants)) if constants[1:] else constants[0], context)
-        if measured is None or not measured[0]:
+        read = _literal_in_constants(other, context) if not beside else stated_number(other)
+        if read is None or read.unit is None:
             continue
-        dimension = tuple(one - two for one, two in zip(number.dimension, measured[1], strict=True))
-        unit = Unit("", number.unit.factor / measured[0], dimension, pi=number.unit.pi)
-        return Numeric(subjects[0], replace(number, unit=unit))
+        product = Expr("mul", tuple(beside)) if beside[1:] else beside[0] if beside else number(1)
+        measured = evaluate_with_units(product, context)
+        if measured is not None and measured[0]:
+            dimension = tuple(one - two for one, two in zip(read.dimension, measured[1], strict=True))
+            unit = Unit("", read.unit.factor / measured[0], dimension, pi=read.unit.pi)
+            return Numeric(subjects[0], replace(read, unit=unit))
     return None
+
+
+def _literal_in_constants(node: Expr, context: Context) -> StatedNumber | None:
+    """Return the one number of a product of constants of nature and units, in these; None for anything else."""
+    factors = node.args if node.op == "mul" else ()
+    literals = [factor for factor in factors if factor.op == "num"]
+    rest = [factor for factor in factors if factor.op != "num"]
+    if len(literals) != 1 or not literals[0].value or all(map(is_unit_product, rest)):
+        return None
+    if not all(is_unit_product(each) or (each.op == "sym" and _is_constant(each, context)) for each in rest):
+        return None
+    measured = evaluate_with_units(node, context)
+    if measured is None:
+        return None
+    figures, ulp = literal_precision(literals[0], has_unit=True)
+    return StatedNumber(literals[0].value, Unit("", measured[0] / literals[0].value, measured[1]), figures, ulp)
 
 
 def _is_constant(node: Expr, context: Context) -> bool:

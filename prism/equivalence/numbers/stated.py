@@ -5,22 +5,20 @@ A formula with values put in (`8.31 * 298`) is no number, worked out or not: its
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
+from prism.algebra.expr import EQUALITIES, Expr, canonical, formal_ratio, number, ops_of, walk
 from prism.algebra.terms import digits_of, last_place_of
 from prism.engine.zero_set import value_at
 from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
-from prism.physics.units import MAX_BITS, find_unit
+from prism.physics.units import find_unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
 TEN = Fraction(10)
-MAX_POWER = 64  # of a whole number that is worked out exactly
 MAX_UNCERTAINTY = Fraction(1, 10)  # of a number: behind a double sign more than that is a second number
 MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
 LARGEST = Fraction(sys.float_info.max)  # of floats: no larger number is computed with
@@ -30,6 +28,7 @@ MONEY = frozenset(("dollar", "euro", "pound sterling"))  # counted, and none is 
 
 _TURNS = frozenset(("rpm", "rev", "turn", "cycle", "revolution", "rps"))
 _OF_FORMS = frozenset("div sqrt root const ln exp pow asin acos atan".split())  # a closed form has one
+_OF_FRACTIONS = frozenset("num neg add sub mul div pow".split())
 _CLOSED_FORM_OPS = frozenset("num const neg add sub mul div pow sqrt root ln exp asin acos atan".split())
 
 
@@ -268,36 +267,10 @@ def _closed_form_value(node: Expr) -> Fraction | None:
 
 
 def rational_value(node: Expr) -> Fraction | None:
-    """Return the exact value of sums, products, quotients and whole powers of numbers; None for anything else.
-
-    None too where it has more than MAX_BITS bits.
-    """
-    if node.op == "num":
-        return node.value
-    if node.op not in ("neg", "add", "sub", "mul", "div", "pow"):
+    """Return the exact value of sums, products, quotients and whole powers of numbers; None for anything else."""
+    if not ops_of(node) <= _OF_FRACTIONS:
         return None
-    values = [rational_value(arg) for arg in node.args]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values) or sum(map(_bits, known)) > MAX_BITS:
-        return None
-    if node.op == "neg":
-        return -known[0]
-    if node.op == "mul":
-        return math.prod(known, start=Fraction(1))
-    if node.op == "add":
-        return sum(known, start=Fraction(0))
-    base, other = known
-    if node.op == "sub":
-        return base - other
-    if node.op == "div":
-        return base / other if other else None
-    is_whole = other.denominator == 1 and abs(other) <= MAX_POWER and (base or other > 0)
-    return base ** int(other) if is_whole and _bits(base) * abs(other) <= MAX_BITS else None
-
-
-def _bits(value: Fraction) -> int:
-    """Return the bits of the longer of numerator and denominator."""
-    return max(value.numerator.bit_length(), value.denominator.bit_length())
+    return Fraction(0) if canonical(node) == "0" else formal_ratio(node, number(1))
 
 
 def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...]) -> tuple[Expr, ...]:

@@ -243,6 +243,8 @@ def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) 
     if one.is_identity or two.is_identity:
         return _compare_identities(pair.a, pair.b, pair.context)
     verdict = _compare_points(one, two, pair.samplings, trial)
+    if verdict.witness is not None and (names := _may_be_positive(verdict.witness, one, two, pair.samplings)):
+        verdict = _compare_where_positive(names, trial, pair.samplings, verdict)
     if verdict.reason == "too_few_points":
         verdict = _try_more_points(trial, pair.samplings, one, two, verdict)
     if verdict.reason == "borderline":
@@ -514,6 +516,27 @@ def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
     if node.op == "pow":
         return is_positive(node.args[0], samplings)
     return node.op in ("const", "exp", "cosh")
+
+
+def _may_be_positive(witness: Witness, a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling]) -> frozenset[str]:
+    """Return the quantities that only a witness has negative: drawn positive, another letter has positive roots."""
+    names = {name for name, value in witness.point if value < 0 and samplings.get(name) is ORDINARY}
+    if not names or not (isinstance(a, ZeroSet) and isinstance(b, ZeroSet)):
+        return frozenset()
+    return frozenset(names - a.subjects - b.subjects) if a.positive_roots and b.positive_roots else frozenset()
+
+
+def _compare_where_positive(
+    names: frozenset[str], trial: Trial, samplings: Mapping[str, Sampling], verdict: Verdict
+) -> Verdict:
+    """Compare again with more points, without the negative roots of quantities; `verdict` if these do not suffice."""
+    more = replace(trial, want=_MORE_POINTS * trial.want)
+    one, two = draw_both(more, samplings)
+    if not (isinstance(one, ZeroSet) and isinstance(two, ZeroSet)):
+        return verdict
+    one, two = (without_negative_roots(each, names & each.negative_roots, trial.module) for each in (one, two))
+    found = _compare_points(one, two, samplings, more)
+    return found if found.status == Status.EQUIVALENT else verdict
 
 
 def _try_more_points(

@@ -267,7 +267,8 @@ def _compare_values(
     if exact is not None and counted is not None and exact != counted:
         return _compare_whole_numbers(exact, counted, members, witness)
     if _relative_difference(a, b) <= NUMBERS_AGREE:
-        return Link("confirmed", "same_number", witness)
+        is_worked_out = a == b or any(member.op != "num" for member in members)  # `7 = 7.3` works nothing out
+        return Link("confirmed", "same_number", witness) if is_worked_out else Link("undecided", "rounding", witness)
     if 0.0 in (a, b):
         member, value = (one, a) if b == 0 else (other, b)
         terms = largest_term(member, kernel)

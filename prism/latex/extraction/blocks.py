@@ -111,6 +111,10 @@ def _find_delimiters(text: str, start: int, end: int) -> _Delimiters:
             opened.setdefault(mark["begin"] or word, []).append(at)
         elif (word == "}" or mark["end"]) and (waiting := opened.get(mark["end"] or "{")):
             partner[waiting.pop()] = at
+    if (waiting := opened["{"]) and marks[-1].group() == r"\}":  # `\boxed{185\}`, whose brace is escaped by mistake
+        escaped = [mark.group() for mark in marks[waiting[-1] :]]
+        if marks[waiting[-1] - 1]["box"] and escaped.count(r"\}") > escaped.count(r"\{"):
+            partner[waiting[-1]] = len(marks) - 1
     indices["$$"] = [one for one, two in pairwise(indices["$"]) if marks[one].end() == marks[two].start()]
     return _Delimiters(marks, partner, indices)
 

@@ -17,7 +17,7 @@ from prism.latex.words import UNIT_EXPRESSION, compiled
 _POINT = re.compile(r"\d\.\d")
 _COMMA = re.compile(r"(?<=\d),(?=\d)")
 _ALONE = r"(?<![\d.,])"  # no other comma or point belongs to the number
-_UNDOUBTED = re.compile(rf"\\(?:num|SI|qty)\{{\d+,\d+\}}|{_ALONE}(?<![({{\[|])0,\d{{2,}}(?![\d,])")
+_UNDOUBTED = re.compile(rf"\\(?:num|SI|qty)\{{\d+,\d+\}}|{_ALONE}(?<![(\[|])(?<!(?<!boxed)\{{)0,\d{{2,}}(?![\d,])")
 _BEFORE_UNIT = (
     rf"{_ALONE}\d{{1,9}},(?:\d{{1,2}}|\d{{4,9}})(?![\d,])\s?\$?(?:\\[,;: ]|[ ~])?\s?"
     rf"(?:\\(?:text|mathrm|unit|si|rm)\s?\{{\s?{UNIT_EXPRESSION}|{UNIT_EXPRESSION}(?![A-Za-z]))"

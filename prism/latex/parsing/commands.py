@@ -399,8 +399,8 @@ _MONEY = {r"\$": "USD", r"\pounds": "GBP", r"\euro": "EUR"}
 
 
 def _read_money(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """Append the unit of a sign of money before a number; raise a Fault elsewhere."""
-    if cursor.tokens[cursor.index].type != "number":
+    """Append the unit of a sign of money before or behind a number; raise a Fault elsewhere."""
+    if cursor.tokens[cursor.index].type != "number" and not (items and items[-1].type == "NUM"):
         raise Fault(token.pos, "money", "mathematics only", kind="money")
     items.append(unit_token(_MONEY[token.text], token.pos))
 

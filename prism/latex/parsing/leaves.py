@@ -454,7 +454,8 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
     variable, `?`.
     """
     tokens = cursor.tokens
-    primes, sub, label = 0, "", ""
+    base_name = item.text.rstrip("'")
+    primes, sub, label = len(item.text) - len(base_name), "", ""
     sup: list[Token] | None = None
     while (kind := tokens[_skip_braces_before_prime(tokens, cursor.index)].type) in SCRIPT_STARTS:
         cursor.index = _skip_braces_before_prime(tokens, cursor.index)
@@ -488,7 +489,7 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
             cursor.index = after
         else:
             sup = read_power(cursor)
-    name = item.text + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
+    name = base_name + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
     name += f"^{{{label}}}" if label else ""
     if primes > MAX_PRIMES:
         raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read", kind="limit")
@@ -614,9 +615,9 @@ def read_outer_scripts(cursor: Cursor, item: Token, inner: str) -> Token:
     """
     if inner:
         outer = cursor.tokens[cursor.index]
-        if outer.type in ("_", "PRIME") and (outer.type == "_") == ("_" in inner):
+        if outer.type in ("_", "PRIME") and (outer.type == "_") == ("_" in inner) and inner.strip("'"):
             raise Fault(outer.pos, "a second subscript on one symbol")
-        if outer.type == "PRIME":
+        if outer.type == "PRIME" and "_" in inner:
             cursor.index += 1
             inner = "'" + inner
         item.text += inner

@@ -199,10 +199,11 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
         return spell_name(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):
         return spell_name(tokens)
-    if first.type == "OPEN" and first.text == "(" and last.type == "CLOSE" and _first_bracket_closes_last(tokens):
+    if first.text in ("(", "[") and last.type == "CLOSE" and _first_bracket_closes_last(tokens):
         inside = tokens[1:-1]
-        if 0 < len(inside) <= _MAX_LABEL and all(token.type in _IN_BRACKETS for token in inside):
-            return f"({spell_name(inside)})"
+        allowed = _IN_BRACKETS if first.text == "(" else ("number",)
+        if 0 < len(inside) <= _MAX_LABEL and all(token.type in allowed for token in inside):
+            return f"{first.text}{spell_name(inside)}{last.text}"
         return None
     if first.type == "command" and first.text in ROMAN:
         inner, after = flat_argument([*tokens, Token("END", "", last.pos)], 1)
@@ -280,6 +281,7 @@ _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is tw
 
 _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
 _SHORTEST_LABELLED = len("1.a=b")
+_SHORTEST_NAME = 5  # letters with blanks between them that are one name where they spell it; fewer are a product
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
@@ -313,6 +315,10 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
                         r"\operatorname{Im}")  # fmt: skip
     if "ig" in latex and ("|" in latex or "vert" in latex):
         tokens = _lone_bars(tokens)
+    if latex.count("||") % 2 and latex.count("||") > 1:
+        tokens = _moduli_of_moduli(tokens)
+    if r"\right." in latex and r"\langle" in latex:
+        tokens = _bras_without_bar(tokens)
     if "+)" in latex or "-)" in latex:
         tokens = _sides_of_arguments(tokens)
     if r"." in latex and "\\" in latex:
@@ -347,6 +353,30 @@ def _lone_bars(tokens: list[Token]) -> list[Token]:
             continue
         n_open = max(0, n_open + nesting_change(token)) if is_sized else n_open
         out.append(token)
+    return out
+
+
+def _moduli_of_moduli(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with the outer bars of `||x||y||` as brackets: of three double bars none is a norm."""
+    bars = [at for at, token in enumerate(tokens) if token.type == "BAR"]
+    pairs = list(zip(bars[::2], bars[1::2], strict=False))
+    outer = {bars[0]: "OPEN", bars[-1]: "CLOSE"} if len(bars) % 2 == 0 and pairs else {}
+    if not outer or tokens[bars[0] - 1].type not in _BEFORE_ANGLE | {"number"}:
+        return tokens
+    if any(two != one + 1 for one, two in pairs):
+        return tokens
+    return [replace(token, type=outer[at]) if at in outer else token for at, token in enumerate(tokens)]
+
+
+def _bras_without_bar(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with the bar of each bra that nothing closes, as in `\left\langle x \right. |y\rangle`."""
+    out: list[Token] = []
+    opened: list[str] = []
+    for token in tokens:
+        if token.type == "OPEN":
+            opened.append(token.text)
+        begun = opened.pop() if token.type == "CLOSE" and opened else ""
+        out.append(replace(token, text="|") if begun == r"\langle" and token.text == "." else token)
     return out
 
 
@@ -446,14 +476,9 @@ def _join_names(tokens: list[Token], words: frozenset[str]) -> list[Token]:
     out: list[Token] = []
     start = 0
     while start < len(tokens):
-        end = start + 1
-        while (
-            end < len(tokens)
-            and _is_latin_letter(tokens[end - 1])
-            and _is_latin_letter(tokens[end])
-            and not tokens[end].gap
-        ):
-            end += 1
+        end = _end_of_run(tokens, start, over_blanks=True)
+        if end - start < _SHORTEST_NAME or "".join(token.text for token in tokens[start:end]) not in words:
+            end = _end_of_run(tokens, start, over_blanks=False)
         first = tokens[start]
         word = "".join(token.text for token in tokens[start:end])
         if word in NUMBERS_OF_FLOW and tokens[end].text == "=" and not has_type(out, "letter"):
@@ -467,6 +492,16 @@ def _join_names(tokens: list[Token], words: frozenset[str]) -> list[Token]:
             out += tokens[start:end]
         start = end
     return out
+
+
+def _end_of_run(tokens: list[Token], start: int, *, over_blanks: bool) -> int:
+    """Return the index behind the letters that stand together from an index on, one token at least."""
+    end = start + 1
+    while end < len(tokens) and _is_latin_letter(tokens[end - 1]) and _is_latin_letter(tokens[end]):
+        if tokens[end].gap and not over_blanks:
+            break
+        end += 1
+    return end
 
 
 def _dotted_abbreviation(tokens: list[Token], start: int) -> str | None:

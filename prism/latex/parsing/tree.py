@@ -541,7 +541,8 @@ def _read_roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str
             return unit
         return _read_indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
     if after.type == "PRIME" and word:
-        return read_symbol_scripts(cursor, Token("SYM", word, token.pos, token.gap))
+        primes = "'" * sum(part.type == "PRIME" for part in inner)
+        return read_symbol_scripts(cursor, Token("SYM", word + primes, token.pos, token.gap))
     mode = "text" if token.text in TEXT_MODE else "math"
     roman = Token("ROMAN", mode, token.pos, max(token.gap, inner[0].gap), raw=inner)
     if after.type == "^":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import prism
-from prism.cli.options import BAD_FILE, fail, make_folder, refuse_existing, require_folder
-from prism.cli.output import print_json, printable, spinner, write_text
+from prism.cli.options import require_folder, write_new
+from prism.cli.output import print_json, printable, spinner
+from prism.cli.talk import BAD_FILE, as_usage, tell
 from prism.errors import count_of
-from prism.inputs import why_failed
 
 if TYPE_CHECKING:
     from prism.authoring.importers.entries import Dataset
@@ -55,10 +54,8 @@ def _dataset(name: str) -> Dataset:
     """Return the data set of a name, or exit with code 2."""
     from prism.authoring.importers.catalogue import dataset_of
 
-    try:
+    with as_usage("--from"):
         return dataset_of(name)
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"--from: {error}") from error
 
 
 def convert_rows(
@@ -76,22 +73,21 @@ def convert_rows(
 
     if name:
         if fields:
-            raise typer.BadParameter(
-                "--map goes with rows of questions; of a data set that --from names the fields are known"
-            )
+            told = "--map goes with rows of questions; of a data set that --from names the fields are known"
+            raise typer.BadParameter(told)
         _convert_dataset(path, _dataset(name), wanted, out, force=force, as_json=as_json)
         return True
     try:
         found = question_rows(path, fields)
-    except prism.DataFileError as error:
-        fail(str(error))
+    except prism.DataFileError:
+        raise
     except prism.PrismError as error:
         raise typer.BadParameter(f"--map: {error}") from error
     if found is None:
         return False
-    print(f"prism: {path}: rows of questions: {found}", file=sys.stderr)
+    tell(f"{path}: rows of questions: {found}")
     if found.like:
-        print(f"prism: {path}: has the fields of {found.like}; --from {found.like} reads all of them", file=sys.stderr)
+        tell(f"{path}: has the fields of {found.like}; --from {found.like} reads all of them")
     _convert_dataset(path, found.dataset, wanted, out, force=force, as_json=as_json)
     return True
 
@@ -106,26 +102,16 @@ def _convert_dataset(
     from prism.authoring.importers.importing import check_choice, import_dataset
 
     choice = Choice(wanted.variant, wanted.language)
-    try:
+    with as_usage():
         check_choice(dataset, choice)
-    except prism.PrismError as error:
-        raise typer.BadParameter(str(error)) from error
     require_folder(out)
-    try:
-        with spinner("converting"):
-            made = import_dataset(path, dataset, choice, is_drafted=wanted.is_drafted)
-        texts = conversions.problem_files(made.conversion, out)
-        rubric = _rubric_file(made, out)
-    except prism.PrismError as error:
-        fail(str(error))
-    _tell_licence(dataset)
+    with spinner("converting"):
+        made = import_dataset(path, dataset, choice, is_drafted=wanted.is_drafted)
+    texts = conversions.problem_files(made.conversion, out)
     images = _image_files(made, out)
-    refuse_existing([path for path, _ in (*texts, *rubric)] + [path for path, _ in images], force=force)
-    for file, text in (*texts, *rubric):
-        make_folder(file.parent)
-        write_text(file, text)
-    for file, raw in images:
-        _write_bytes(file, raw)
+    files: dict[Path, str | bytes] = {**dict(texts), **dict(_rubric_file(made, out)), **dict(images)}
+    _tell_licence(dataset)
+    write_new(files, force=force)
     if as_json:
         print_json(made.to_dict())
     elif out is None:
@@ -144,7 +130,7 @@ def _convert_dataset(
 def _tell_licence(dataset: Dataset) -> None:
     """Tell a non-commercial licence on standard error, once."""
     if dataset.is_non_commercial:
-        print(f"prism: {dataset.name} is published under {dataset.licence}: no commercial use", file=sys.stderr)
+        tell(f"{dataset.name} is published under {dataset.licence}: no commercial use")
 
 
 def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_drafted: bool) -> None:
@@ -152,19 +138,19 @@ def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_draf
     from prism.authoring.conversions import told_once
 
     for line in told_once(each.fault for each in made.refused):
-        print(f"prism: {line}", file=sys.stderr)
+        tell(f"{line}")
     if made.n_undrafted and not is_drafted:
         told = f"{count_of(made.n_undrafted, 'problem')} of answers alone though the row has a solution"
-        print(f"prism: {path}: {told}; --draft drafts a DAG where that is possible", file=sys.stderr)
+        tell(f"{path}: {told}; --draft drafts a DAG where that is possible")
     n_image = sum(len(each.images) for each in made.problems)
     if n_image and out is None:
-        print(f"prism: {path}: {count_of(n_image, 'image')} not written; -o FOLDER writes them", file=sys.stderr)
+        tell(f"{path}: {count_of(n_image, 'image')} not written; -o FOLDER writes them")
     if out is None:
-        print(f"prism: {path}: {made.summary()}", file=sys.stderr)
+        tell(f"{path}: {made.summary()}")
     elif made.problems:
         n_drafted = sum(each.data["metadata"]["dag"] == "drafted" for each in made.problems)
         first = f"read {count_of(n_drafted, 'draft')} through, then: " if n_drafted else ""
-        print(f"prism: next: {first}prism lint {out}", file=sys.stderr)
+        tell(f"next: {first}prism lint {out}")
 
 
 def _rubric_file(made: DatasetConversion, out: Path | None) -> list[tuple[Path, str]]:
@@ -189,14 +175,6 @@ def _image_files(made: DatasetConversion, out: Path | None) -> list[tuple[Path, 
     return [(_folder_of(out) / name, raw) for each in made.problems for name, raw in each.images]
 
 
-def _write_bytes(path: Path, raw: bytes) -> None:
-    """Write an image, or exit with code 3."""
-    try:
-        path.write_bytes(raw)
-    except OSError as error:
-        fail(f"{path}: cannot be written: {why_failed(error)}")
-
-
 def lint_dataset(path: Path | None, name: str, problems: Sequence[str], *, notes: bool, as_json: bool) -> None:
     """List the findings of a data set, row by row, and their counts; exits with code 3 if one is a fault."""
     from prism.authoring.importers.dataset_codes import CODES
@@ -207,11 +185,8 @@ def lint_dataset(path: Path | None, name: str, problems: Sequence[str], *, notes
     if problems:
         raise typer.BadParameter("give problem files or --dataset FILE, and not both")
     dataset = _dataset(name)
-    try:
-        with spinner("checking"):
-            checked = check_dataset(path, dataset)
-    except prism.PrismError as error:
-        fail(str(error))
+    with spinner("checking"):
+        checked = check_dataset(path, dataset)
     _tell_licence(dataset)
     counts = Counter(finding.code for finding in checked.findings)
     kinds = Counter(CODES[finding.code].kind for finding in checked.findings)

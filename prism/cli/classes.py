@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ import prism
 from prism.cli import options as take
 from prism.cli.application import app
 from prism.cli.helptext import Door
+from prism.cli.option_groups import names, option, with_options
 from prism.cli.output import print_json, tell_left_out, with_progress
 from prism.cli.references import require_gradable
 from prism.cli.talk import as_usage, exit_unless_graded, fail, require_one_of
@@ -32,7 +34,32 @@ _NAME_SIGN = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 80  # characters of a file
 
 
+@dataclass(frozen=True, slots=True)
+class FeedbackOptions:
+    """How a class is marked: options of `feedback`."""
+
+    scoring: list[str] = names(
+        "What points are for: strict, follow_through, or final=0.3,closure=0.7. [default: closure]",
+        metavar="NAME[=WEIGHT],...",
+        default=("closure",),
+    )
+    points: str = option("Full points of each problem, at most two decimals. [default: of its nodes in all]", "")
+    corrections: Path | None = option("A marker's corrections, .csv or .toml: student, node, credited, by, why.")
+    mapping: take.RolloutMap = field(default_factory=list)
+    language: str = option("Of pages and tables; German ones have its numbers.", "en", metavar="en|de")
+    gradebook: list[str] = names(
+        "Write moodle.csv, canvas.csv too: the columns that moodle or canvas imports.", metavar="NAME,..."
+    )
+    title: str = option("Of the page of the class.", "")
+    max_incidents: take.MaxIncidents = 0
+    macros: take.MacroFile = ""
+    allow_faults: take.AllowFaults = False
+    force: take.Force = False
+    as_json: take.AsJson = False
+
+
 @app.command(rich_help_panel=Door.TEACH)
+@with_options
 def feedback(
     problems: take.ManyProblems,
     solutions: Annotated[
@@ -40,36 +67,7 @@ def feedback(
         typer.Argument(help="Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pages and the gradebook.")],
-    scoring: Annotated[
-        list[str],
-        take.names_option(
-            metavar="NAME[=WEIGHT],...",
-            default=("closure",),
-            help="What points are for: strict, follow_through, or final=0.3,closure=0.7. [default: closure]",
-        ),
-    ] = take.NO_NAMES,
-    points: Annotated[
-        str, typer.Option(help="Full points of each problem, at most two decimals. [default: of its nodes in all]")
-    ] = "",
-    corrections: Annotated[
-        Path | None, typer.Option(help="A marker's corrections, .csv or .toml: student, node, credited, by, why.")
-    ] = None,
-    mapping: take.RolloutMap = take.NO_NAMES,
-    language: Annotated[
-        str, typer.Option(metavar="en|de", help="Of pages and tables; German ones have its numbers.")
-    ] = "en",
-    gradebook: Annotated[
-        list[str],
-        take.names_option(
-            metavar="NAME,...", help="Write moodle.csv, canvas.csv too: the columns that moodle or canvas imports."
-        ),
-    ] = take.NO_NAMES,
-    title: Annotated[str, typer.Option(help="Of the page of the class.")] = "",
-    max_incidents: take.MaxIncidents = 0,
-    macros: take.MacroFile = "",
-    allow_faults: take.AllowFaults = False,
-    force: take.Force = False,
-    as_json: take.AsJson = False,
+    asked: FeedbackOptions,
 ) -> None:
     """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""
     from prism.grading.scoring import scoring_of
@@ -80,41 +78,41 @@ def feedback(
     from prism.reports.feedback.submissions import read_submissions
     from prism.reports.feedback.wording import LANGUAGES, wording_of
 
-    full, platforms = _parse_points(points), _parse_platforms(gradebook)
+    full, platforms = _parse_points(asked.points), _parse_platforms(asked.gradebook)
     with as_usage("--scoring"):
-        weights = scoring_of(take.parse_scoring(scoring))
-    require_one_of("--language", language, LANGUAGES)
-    wording = wording_of(language)
+        weights = scoring_of(take.parse_scoring(asked.scoring))
+    require_one_of("--language", asked.language, LANGUAGES)
+    wording = wording_of(asked.language)
     take.require_folder(out)
     if out.exists() and not out.is_dir():
         fail(f"{out}: is there already, and is no folder")
     take.problem_file(problems)
-    known = load_problems(problems, macros=take.read_macro_file(macros))
-    handed_in = read_submissions(known, solutions, take.parse_field_map(mapping))
-    words = read_corrections(corrections, known, handed_in.pairs(known)) if corrections else ()
+    known = load_problems(problems, macros=take.read_macro_file(asked.macros))
+    handed_in = read_submissions(known, solutions, take.parse_field_map(asked.mapping))
+    words = read_corrections(asked.corrections, known, handed_in.pairs(known)) if asked.corrections else ()
     students = {each.student for each in handed_in.submissions} | {each.student for each in words}
     pages = _page_names(sorted(students))
     tables = [f"{name}.csv" for name in platforms]
-    take.refuse_existing([out / name for name in (*_FILES, *tables, *pages.values())], force=force)
-    require_gradable(problems, known, allow_faults=allow_faults)
+    take.refuse_existing([out / name for name in (*_FILES, *tables, *pages.values())], force=asked.force)
+    require_gradable(problems, known, allow_faults=asked.allow_faults)
     if len(handed_in.submissions) >= _MANY:
         prism.warm()
     marks = mark_class(
         known, handed_in.submissions, weights, points=full, unread=handed_in.unread, corrections=words,
-        corrections_file=corrections, watched=lambda items: with_progress(items, "marking"),
+        corrections_file=asked.corrections, watched=lambda items: with_progress(items, "marking"),
     )  # fmt: skip
-    _write_files(out, marks, pages, title, wording)
+    _write_files(out, marks, pages, asked.title, wording)
     for table, write in zip(tables, platforms.values(), strict=True):
         take.write_text(out / table, write(marks, handed_in.participants, wording))
     is_open = {each.what for each in concerns_of(marks) if each.is_file and not each.decided_by}
     tell_left_out((*(each.file for each in handed_in.unread if each.what in is_open), *handed_in.passed_over))
-    if as_json:
+    if asked.as_json:
         print_json(_as_json(marks, pages, handed_in.passed_over))
     else:
         print(_summary_line(out, marks))
     grades = [each.grade for each in marks.solutions.values() if each.is_read]
     n_incident = sum(len(grade.incidents) for grade in grades)
-    exit_unless_graded(any(grade.score is not None for grade in grades), n_incident, max_incidents)
+    exit_unless_graded(any(grade.score is not None for grade in grades), n_incident, asked.max_incidents)
 
 
 def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:

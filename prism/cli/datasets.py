@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import prism
-from prism.cli.options import require_folder, write_new
+from prism.cli.option_groups import option, switch
+from prism.cli.options import AsJson, Force, require_folder, write_new
 from prism.cli.output import print_json, printable, spinner
 from prism.cli.talk import BAD_FILE, as_usage, tell
 from prism.errors import count_of
@@ -42,12 +43,14 @@ FromDataset = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a data set is wanted: variant and language, empty for all; drafts; code 0 with refused rows."""
+    """What of a data set is wanted, and what becomes of it: options of `convert`."""
 
-    variant: str
-    language: str
-    is_drafted: bool
-    is_partial: bool
+    variant: str = option("Of the data set's variants this one only.", "")
+    language: str = option("Of a data set in two languages this one only: en, zh.", "")
+    draft: bool = switch("Draft a DAG where a row has a worked solution.", "--draft")
+    partial: bool = switch("Exit code 0 although rows were refused.", "--partial")
+    force: Force = False
+    as_json: AsJson = False
 
 
 def _dataset(name: str) -> Dataset:
@@ -58,12 +61,10 @@ def _dataset(name: str) -> Dataset:
         return dataset_of(name)
 
 
-def convert_rows(
-    path: Path, name: str, fields: Mapping[str, str], wanted: Wanted, out: Path | None, *, force: bool, as_json: bool
-) -> bool:
+def convert_rows(path: Path, name: str, fields: Mapping[str, str], wanted: Wanted, out: Path | None) -> bool:
     """Convert the rows of a published data set, or of questions with answers; return False if a file holds neither.
 
-    Exits with code 3 if a row was refused, unless `wanted.is_partial`.
+    Exits with code 3 if a row was refused, unless `wanted.partial`.
 
     Args:
         name: of the data set; empty for questions.
@@ -75,7 +76,7 @@ def convert_rows(
         if fields:
             told = "--map goes with rows of questions; of a data set that --from names the fields are known"
             raise typer.BadParameter(told)
-        _convert_dataset(path, _dataset(name), wanted, out, force=force, as_json=as_json)
+        _convert_dataset(path, _dataset(name), wanted, out)
         return True
     try:
         found = question_rows(path, fields)
@@ -88,14 +89,12 @@ def convert_rows(
     tell(f"{path}: rows of questions: {found}")
     if found.like:
         tell(f"{path}: has the fields of {found.like}; --from {found.like} reads all of them")
-    _convert_dataset(path, found.dataset, wanted, out, force=force, as_json=as_json)
+    _convert_dataset(path, found.dataset, wanted, out)
     return True
 
 
-def _convert_dataset(
-    path: Path, dataset: Dataset, wanted: Wanted, out: Path | None, *, force: bool, as_json: bool
-) -> None:
-    """Convert the rows of a data set; exits with code 3 if one was refused, unless `wanted.is_partial`."""
+def _convert_dataset(path: Path, dataset: Dataset, wanted: Wanted, out: Path | None) -> None:
+    """Convert the rows of a data set; exits with code 3 if one was refused, unless `wanted.partial`."""
     from prism.authoring import conversions
     from prism.authoring.conversions import EntryFault
     from prism.authoring.importers.entries import Choice
@@ -106,13 +105,12 @@ def _convert_dataset(
         check_choice(dataset, choice)
     require_folder(out)
     with spinner("converting"):
-        made = import_dataset(path, dataset, choice, is_drafted=wanted.is_drafted)
+        made = import_dataset(path, dataset, choice, is_drafted=wanted.draft)
     texts = conversions.problem_files(made.conversion, out)
-    images = _image_files(made, out)
-    files: dict[Path, str | bytes] = {**dict(texts), **dict(_rubric_file(made, out)), **dict(images)}
+    beside = {} if out is None else _files_beside(made, out)
     _tell_licence(dataset)
-    write_new(files, force=force)
-    if as_json:
+    write_new({**dict(texts), **beside}, force=wanted.force)
+    if wanted.as_json:
         print_json(made.to_dict())
     elif out is None:
         print(printable("".join(conversions.problem_texts(made.conversion))), end="")
@@ -120,10 +118,10 @@ def _convert_dataset(
         remarks = [EntryFault(str(each.data["id"]), told) for each in made.problems for told in each.remarks]
         for line in conversions.told_once(remarks):
             print(printable(line))
-        counts = (len(texts), "file"), (len(images), "image")
+        counts = (len(texts), "file"), (len(beside) - bool(made.rubrics), "image")
         print(f"{made.summary()}; {', '.join(count_of(n, noun) for n, noun in counts)}")
-    _tell_rows(made, path, out, is_drafted=wanted.is_drafted)
-    if made.refused and not wanted.is_partial:
+    _tell_rows(made, path, out, is_drafted=wanted.draft)
+    if made.refused and not wanted.partial:
         raise typer.Exit(BAD_FILE)
 
 
@@ -153,26 +151,16 @@ def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_draf
         tell(f"next: {first}prism lint {out}")
 
 
-def _rubric_file(made: DatasetConversion, out: Path | None) -> list[tuple[Path, str]]:
-    """Return path and text of the rubric file of open-ended questions; none without them, or without a place for it."""
+def _files_beside(made: DatasetConversion, out: Path) -> dict[Path, str | bytes]:
+    """Return what stands beside the problem files: the rubric file of open-ended questions, the images."""
     from prism.grading.row import json_line
 
-    if not made.rubrics or out is None:
-        return []
-    path = out if out.suffix == ".jsonl" and not made.problems else _folder_of(out) / "rubric.jsonl"
-    return [(path, "".join(f"{json_line(row).decode()}\n" for row in made.rubrics))]
-
-
-def _folder_of(out: Path) -> Path:
-    """Return the folder that files go to: that of a file, or the folder itself."""
-    return out.parent if out.suffix else out
-
-
-def _image_files(made: DatasetConversion, out: Path | None) -> list[tuple[Path, bytes]]:
-    """Return path and content of each image, beside the problem files."""
-    if out is None:
-        return []
-    return [(_folder_of(out) / name, raw) for each in made.problems for name, raw in each.images]
+    folder = out.parent if out.suffix else out
+    found: dict[Path, str | bytes] = {folder / name: raw for each in made.problems for name, raw in each.images}
+    if made.rubrics:
+        path = out if out.suffix == ".jsonl" and not made.problems else folder / "rubric.jsonl"
+        found[path] = "".join(f"{json_line(row).decode()}\n" for row in made.rubrics)
+    return found
 
 
 def lint_dataset(path: Path | None, name: str, problems: Sequence[str], *, notes: bool, as_json: bool) -> None:

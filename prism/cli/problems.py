@@ -17,6 +17,7 @@ from prism.cli import output
 from prism.cli.application import app
 from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
 from prism.cli.helptext import Door
+from prism.cli.option_groups import with_options
 from prism.cli.output import print_json, print_tables, spinner
 from prism.cli.talk import BAD_FILE, as_usage, fail, tell, told_of
 from prism.cli.templates import lint_templates
@@ -269,6 +270,7 @@ def draft(
 
 
 @app.command(rich_help_panel=Door.WRITE)
+@with_options
 def convert(
     file: Annotated[
         Path,
@@ -285,20 +287,15 @@ def convert(
         list[str],
         take.names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit."),
     ] = take.NO_NAMES,
-    variant: Annotated[str, typer.Option(help="Of the data set's variants this one only.")] = "",
-    language: Annotated[str, typer.Option(help="Of a data set in two languages this one only: en, zh.")] = "",
-    as_draft: Annotated[bool, typer.Option("--draft", help="Draft a DAG where a row has a worked solution.")] = False,
-    partial: Annotated[bool, typer.Option("--partial", help="Exit code 0 although rows were refused.")] = False,
-    force: take.Force = False,
-    as_json: take.AsJson = False,
+    *,
+    wanted: Wanted,
 ) -> None:
     """Make problem files from rows of questions, data sets and marking schemes; exit code 3 if one cannot be."""
-    wanted = Wanted(variant, language, is_drafted=as_draft, is_partial=partial)
-    if convert_rows(file, origin, take.parse_field_map(mapping), wanted, out, force=force, as_json=as_json):
+    if convert_rows(file, origin, take.parse_field_map(mapping), wanted, out):
         return
-    if variant or language:
+    if wanted.variant or wanted.language:
         raise typer.BadParameter("--variant and --language go with --from NAME")
-    if as_draft or partial:
+    if wanted.draft or wanted.partial:
         told = "--draft and --partial go with --from NAME or rows of questions, and the file has none under known names"
         raise typer.BadParameter(f"{told}: --map question=FIELD,answer=FIELD,solution=FIELD says which these are")
     from prism.authoring import conversions, converting
@@ -306,8 +303,8 @@ def convert(
     with spinner("converting"):
         made = converting.convert(file)
     texts = dict(conversions.problem_files(made, out))
-    take.write_new(texts, force=force)
-    if as_json:
+    take.write_new(texts, force=wanted.force)
+    if wanted.as_json:
         print_json(made.to_dict())
     elif out is None:
         print("".join(conversions.problem_texts(made)), end="")

@@ -55,6 +55,7 @@ def compare(
     _check_options(files, rules, out, rows_folder, force=grading.force)
     take.require_report("prism protocol compare")
     from prism.reports.score_comparison import compare_scores
+    from prism.reports.score_comparison_tables import score_comparison_tables
 
     n_incident = 0
     columns: list[ScoreColumn] = []
@@ -70,8 +71,10 @@ def compare(
         found = compare_scores(columns, replicates=replicates, top=top)
     if out is not None:
         _write_page(out, found, columns, title, [*files, *([rules[1]] if rules else [])])
-    if grading.as_json or out is None:
-        _print_comparison(found, as_json=grading.as_json)
+    if grading.as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        print_parts(score_comparison_tables(found))
     else:
         print(f"{out}: {count_of(found.n, 'response')}, {count_of(len(found.names), 'score')}", file=sys.stderr)
     exit_unless_graded(any(one.n > one.n_null for one in found.figures), n_incident, grading.max_incidents)
@@ -147,13 +150,3 @@ def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], t
 
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources if path.is_file()}
     take.write_text(out, score_comparison_page(found, columns, title=title, sources=digests))
-
-
-def _print_comparison(found: ScoreComparison, *, as_json: bool) -> None:
-    """Print a comparison as tables or as JSON."""
-    if as_json:
-        print_json(found.to_dict())
-        return
-    from prism.reports.score_comparison_tables import score_comparison_tables
-
-    print_parts(score_comparison_tables(found))

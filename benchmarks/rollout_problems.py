@@ -14,7 +14,6 @@ this machine: neither file belongs into the project.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -26,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, load_problems  # noqa: E402
 from prism.authoring.drafting import draft  # noqa: E402
@@ -112,10 +112,8 @@ def is_here(folder: Path) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write problems and rollouts for a bulk run.")
+    parser = script.parser("Write problems and rollouts for a bulk run.", data=DATA)
     parser.add_argument("folder", type=Path, help="where the two files go")
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if not is_here(options.data):
         return NO_DATA

@@ -18,7 +18,7 @@ import typer
 
 import prism
 from prism.cli import app
-from prism.cli import application as contract
+from prism.cli import talk as contract
 from prism.reports import formats
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,6 @@ and `rules`, the shipped problems with their students, and, where PRISM_DATA is 
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -26,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from benchmarks.rollout_problems import material  # noqa: E402
 from prism.algebra.expr import symbols_of  # noqa: E402
@@ -175,10 +175,9 @@ def read_gains() -> dict[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script.parser(__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every so many solutions")
     parser.add_argument("--each", type=int, default=EACH, help="sentences for one solution")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     prism.warm()
     counts: dict[str, dict[str, int]] = {}

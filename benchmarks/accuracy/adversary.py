@@ -9,7 +9,6 @@ why, and the figures give both: by the label, and without these.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tomllib
@@ -22,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 
 PAIRS, SOLUTIONS = "adversary_pairs_dev.jsonl", "adversary_solutions_dev.jsonl"
@@ -77,9 +77,7 @@ def measure(folder: Path) -> dict[str, Any]:
 
 def main() -> int:
     """Print the counts; 77 if the rows are not on this machine."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--json", action="store_true")
+    parser = script.parser(__doc__, data=DATA)
     options = parser.parse_args()
     if not (options.data / PAIRS).is_file():
         print(f"{options.data / PAIRS} is not on this machine", file=sys.stderr)

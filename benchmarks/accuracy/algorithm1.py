@@ -16,7 +16,6 @@ positive ones, `with_real_roots`: so that no advantage of PRISM is a restriction
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
@@ -37,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA, PAIRS, labelled_equations  # noqa: E402
 from benchmarks.rivals import symengine_solver  # noqa: E402
 from prism.algebra.expr import Expr, Formula, symbols, walk  # noqa: E402
 from prism.algebra.operators import OPS  # noqa: E402
@@ -272,14 +272,11 @@ def listed(row: Decided) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Algorithm 1 of the paper beside PRISM.")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with the two files of pairs")
+    parser = script.parser("Algorithm 1 of the paper beside PRISM.", data=DATA)
     parser.add_argument("--slice", action="store_true", help="ten pairs of the cases: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     options = parser.parse_args()
-    if not options.slice and not all((options.data / file).is_file() for file in PAIRS):
-        print(f"{options.data}: {' and '.join(PAIRS)} are not all here; nothing measured", file=sys.stderr)
-        return NO_DATA
+    if not options.slice:
+        script.require(*(options.data / file for file in PAIRS))
     pairs = [] if options.slice else list(collected(options.data))
     pairs = [pair for pair in (*pairs, *written()) if is_evaluated(pair.a) and is_evaluated(pair.b)]
     prism.warm()

@@ -13,7 +13,6 @@ that gained there anew, after a change of the grader.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -29,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.drafting import rows_of  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from prism.authoring.drafting import draft  # noqa: E402
@@ -172,14 +172,13 @@ def table(found: Iterator[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compose texts that do not stand by the right answer.")
+    parser = script.parser("Compose texts that do not stand by the right answer.")
     parser.add_argument("--count", type=int, default=COUNT, help="texts to compose")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--state", type=Path, help="file of the finished pieces; a later run goes on behind them")
     parser.add_argument("--only", default="", help="problems whose path or id holds this")
     parser.add_argument("--slice", action="store_true", help="a few texts: what CI runs")
     parser.add_argument("--again", action="store_true", help="only grade the texts again that gained in the state file")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     options = parser.parse_args()
     count, jobs = (SLICE, 1) if options.slice else (options.count, options.jobs)
     prism.warm()

@@ -20,7 +20,6 @@ differs stands there too; those that nobody has read are listed apart.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -36,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.beyond_faults import mutants  # noqa: E402
 from benchmarks.accuracy.near_misses import Reading, interval  # noqa: E402
 from benchmarks.accuracy.pairs import by_category, line, wrong  # noqa: E402
@@ -261,10 +261,8 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Formulas beyond algebra: labelled pairs, and near-misses of them.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Formulas beyond algebra: labelled pairs, and near-misses of them.", data=DATA)
     parser.add_argument("--slice", action="store_true", help="a few pairs of this folder: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one line instead of a page")
     options = parser.parse_args()
     prism.warm()
     sets = data_sets(None if options.slice else options.data)
@@ -273,10 +271,7 @@ def main() -> int:
             name: [pair for k, pair in enumerate(pairs) if k % SLICE_EVERY < 2] for name, pairs in sets.items()
         }  # fmt: skip
     result = measure(sets, SLICE_PER_FORMULA if options.slice else PER_FORMULA)
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

@@ -15,7 +15,6 @@ Beside it stands what pint itself makes of the name: the same, refused by name, 
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
@@ -35,6 +34,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.rivals.oracles import LIBRARIES, OUTCOMES, same_values, values_agree  # noqa: E402
 from prism.algebra.expr import Expr, Formula, canonical, formula, number, plain_parts, walk  # noqa: E402
 from prism.physics.quantities import parse_quantity  # noqa: E402
@@ -195,9 +195,8 @@ def from_pint_itself(name: str, ours: prism.Quantity, registry: Any) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Formulas to sympy, quantities to pint, and back.")
+    parser = script.parser("Formulas to sympy, quantities to pint, and back.")
     parser.add_argument("--slice", action="store_true", help=f"one formula and unit in {SLICE_EVERY}: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object in one line")
     options = parser.parse_args()
     every = SLICE_EVERY if options.slice else 1
     items = [*list(from_cases())[::every], *generated(GENERATED // every)]

@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT))
 
 from fastapi.testclient import TestClient  # noqa: E402
 
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from prism import grade, lint, load_problem  # noqa: E402
 from prism.desk import create_desk  # noqa: E402
 
@@ -86,9 +87,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=20)
     options = parser.parse_args()
     path = options.data / ROLLOUTS
-    if not path.is_file():
-        print(f"{path}: no such file; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(path)
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         client = TestClient(create_desk(Path(name), token=TOKEN), base_url="http://127.0.0.1")

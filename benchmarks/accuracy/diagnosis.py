@@ -17,7 +17,6 @@ are not independent, so each way of asking has its own figures. Deterministic fo
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -33,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised  # noqa: E402
 from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
@@ -429,10 +429,9 @@ def run(files: list[Path], per_class: int, progress: Callable[[str], None]) -> d
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Diagnosis of single faults.")
+    parser = script.parser("Diagnosis of single faults.")
     parser.add_argument("--folder", type=Path, default=DATA, help="of the collected material")
     parser.add_argument("--slice", action="store_true", help="a few faults: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one line instead of a page")
     options = parser.parse_args()
     prism.warm()
     result: dict[str, Any] = {"seed": SEED}

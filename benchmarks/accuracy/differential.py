@@ -16,7 +16,6 @@ only the extra `sympy`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -31,7 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA, texts  # noqa: E402
 from benchmarks.rivals.conventions import BY_LOOK, SAME, UNDEFINED, UNEXPLAINED, explain  # noqa: E402
 from benchmarks.rivals.oracles import LIBRARIES, OUTCOMES, values_agree  # noqa: E402
 from benchmarks.rivals.readings import Reading, UnreadableError, ours, theirs  # noqa: E402
@@ -175,16 +175,13 @@ def report(rival: Rival, counts: dict[str, Any], compared: list[Comparison], sho
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compare PRISM's reader with two rivals, by value.")
+    parser = script.parser("Compare PRISM's reader with two rivals, by value.")
     parser.add_argument("--folder", type=Path, default=DATA)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="formulas taken from the rollouts")
     parser.add_argument("--show", action="append", default=[], help="list the formulas of classes with this word")
     parser.add_argument("--keep", type=Path, help="folder that keeps the rivals' answers for the next run")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
-    if not (options.folder / "formulas.jsonl").is_file():
-        print(f"{options.folder}: no formulas here; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.folder / "formulas.jsonl")
     present = [name for name in ENVIRONMENTS if python_of(name).exists()]
     for name in ENVIRONMENTS.keys() - set(present):
         print(f"{name}: no environment; `make bench` builds it", file=sys.stderr)

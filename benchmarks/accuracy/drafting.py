@@ -19,7 +19,6 @@ rules were tuned on the folder of cases and on `dags/` together; nothing is held
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -34,7 +33,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from prism import PrismError, Problem, grade, lint, load_problem  # noqa: E402
 from prism.algebra.expr import Formula, symbols_of  # noqa: E402
 from prism.authoring.candidates import answer_index, statement_context  # noqa: E402
@@ -327,15 +327,11 @@ def report(table: Mapping[str, Any], depth: int = 0) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Measure drafts against hand-made DAGs and their own solutions.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Measure drafts against hand-made DAGs and their own solutions.", data=DATA)
     parser.add_argument("--all", action="store_true", help="every row of worked.jsonl")
     parser.add_argument("--verbose", action="store_true", help="list rows without a node, and what is not matched")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
-    if not (options.data / WORKED).is_file():
-        print(f"{options.data / WORKED}: no such file; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / WORKED)
     table: dict[str, Any] = {}
     for name, problems in labelled(options.data).items():
         table[f"edges of {name}"] = {
@@ -348,10 +344,7 @@ def main() -> int:
     table["drafts"] = drafts_table(found)
     if (options.data / SCHEMES).is_file():
         table["marking schemes"] = schemes_table(options.data / SCHEMES)
-    if options.json:
-        print(json.dumps(table, sort_keys=True))
-    else:
-        report(table)
+    script.tell(table, report, as_json=options.json)
     if options.verbose:
         print("\n".join(found.told))
     return 0

@@ -18,7 +18,6 @@ those of one response are not independent, so the true ones are wider.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -31,8 +30,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.intervals import wilson  # noqa: E402
-from benchmarks.material import DATA, DELIMITED, NO_DATA  # noqa: E402
+from benchmarks.material import DATA, DELIMITED  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
 
@@ -297,15 +297,11 @@ def _around(text: str, start: int, end: int) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What `extract` finds, per model, and against labels.")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with rollouts.jsonl")
+    parser = script.parser("What `extract` finds, per model, and against labels.", data=DATA)
     parser.add_argument("--labels", type=Path, default=LABELS)
     parser.add_argument("--verbose", action="store_true", help="missed labels and wrong items; for the terminal only")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
-    if not (options.data / "rollouts.jsonl").is_file():
-        print(f"{options.data}: no rollouts.jsonl; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / "rollouts.jsonl")
     responses = read_responses(options.data, options.labels)
     models = sorted({response.model for response in responses})
     table = {"all": figures(responses)}

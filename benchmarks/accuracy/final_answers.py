@@ -13,7 +13,6 @@ option, and prose, which is nothing but a text. An answer that PRISM cannot load
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -26,8 +25,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.intervals import wilson  # noqa: E402
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from benchmarks.rivals.rewarder import FUNCTIONS  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, RivalError, asked  # noqa: E402
 
@@ -117,14 +117,10 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Final answers of model responses beside the published ones.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Final answers of model responses beside the published ones.", data=DATA)
     parser.add_argument("--only", action="append", choices=sorted(FUNCTIONS))
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if not (options.data / FILE).is_file():
-        print(f"{options.data}: no {FILE} here; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / FILE)
     items = responses(options.data)
     result: dict[str, Any] = {
         "responses": len(items), "functions": {}, "absent": {}, "disagreements by reading": [],
@@ -150,10 +146,7 @@ def main() -> int:
             result["disagreements by reading"] = [
                 each.key for each, credited in decided if credited != each.is_right_by_reading
             ]
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

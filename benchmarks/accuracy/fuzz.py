@@ -19,7 +19,6 @@ is 1 if there is any.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import random
@@ -42,6 +41,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, FIELDS, missing, texts  # noqa: E402
 from prism.algebra.expr import Formula, canonical, walk  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
@@ -450,12 +450,10 @@ def measure(count: int, folder: Path, jobs: int) -> tuple[Tally, dict[str, int]]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Break formulas and solutions at random.")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with the real formulas and solutions")
+    parser = script.parser("Break formulas and solutions at random.", data=DATA)
     parser.add_argument("--count", type=int, default=COUNT, help="mutated formulas")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--slice", action="store_true", help="a few, from the rows of the cases: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     options = parser.parse_args()
     count, folder, jobs = options.count, options.data, options.jobs
     if options.slice:

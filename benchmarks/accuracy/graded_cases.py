@@ -10,7 +10,6 @@ problem states, and without them, where none is put in. The folder holds problem
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -23,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 
 FOLDER = DATA / "cases" / "dev"
 
@@ -107,14 +107,11 @@ def report(graded: list[Graded], *, verbose: bool) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Grade labelled cases and count node labels.")
+    parser = script.parser("Grade labelled cases and count node labels.")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--verbose", action="store_true", help="name the nodes that differ, and unread formulas")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
-    if not options.folder.is_dir():
-        print(f"{options.folder}: no such folder; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.folder)
     graded = list(solutions(options.folder))
     if options.json:
         data: dict[str, Any] = {label: count(graded, label) for label in LABELS}

@@ -19,7 +19,6 @@ for a seed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -33,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.formulas import Known, known_formulas  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised, rewrites  # noqa: E402
 from benchmarks.accuracy.zero_sets import relation  # noqa: E402
@@ -226,10 +226,9 @@ def run(base: list[Known], per_formula: int) -> Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Near-misses and rewrites of physics formulas.")
+    parser = script.parser("Near-misses and rewrites of physics formulas.")
     parser.add_argument("--folder", type=Path, default=DATA, help="of the collected material")
     parser.add_argument("--slice", action="store_true", help="a few formulas and pairs: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one line instead of a page")
     options = parser.parse_args()
     prism.warm()
     base = list(known_formulas(options.folder))

@@ -19,8 +19,6 @@ is absent is left out and said so.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,8 +27,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.intervals import wilson  # noqa: E402
-from benchmarks.material import DATA, NO_DATA, PAIR_FILES, Pair, labelled_pairs, own_pairs  # noqa: E402
+from benchmarks.material import DATA, PAIR_FILES, Pair, labelled_pairs, own_pairs  # noqa: E402
 from benchmarks.rivals.judge import JUDGES, PATIENCE  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, RivalError, asked, python_of  # noqa: E402
 
@@ -146,15 +145,12 @@ def line(name: str, row: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Decide labelled pairs with PRISM and with others.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Decide labelled pairs with PRISM and with others.", data=DATA)
     parser.add_argument("--only", action="append", choices=sorted(JUDGES), help="ask only these judges")
     parser.add_argument("--slice", action="store_true", help="PRISM alone, on the pairs of this folder")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if not options.slice and not all((options.data / file).is_file() for file in PAIR_FILES):
-        print(f"{options.data}: no labelled pairs here; nothing measured", file=sys.stderr)
-        return NO_DATA
+    if not options.slice:
+        script.require(*(options.data / file for file in PAIR_FILES))
     sets = data_sets(None if options.slice else options.data)
     pairs = [pair for part in sets.values() for pair in part]
     result: dict[str, Any] = {
@@ -177,10 +173,7 @@ def main() -> int:
             if judge == OURS:
                 result["wrong or undecided"] += [{"set": name, **item} for item in wrong(mine)]
         result["judges"][judge] = {"versions": versions, "sets": found}
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

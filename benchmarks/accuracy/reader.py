@@ -25,7 +25,6 @@ in `docs/explanation/readings.md`.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import random
@@ -42,6 +41,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, DELIMITED, FIELDS, NO_DATA, missing, texts  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
@@ -433,10 +433,8 @@ def report(result: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="How much real LaTeX is read.")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with the three files")
+    parser = script.parser("How much real LaTeX is read.", data=DATA)
     parser.add_argument("--verbose", action="store_true", help="with examples; for the terminal only")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--save", type=Path, help="write what is read of each formula")
     parser.add_argument("--beside", type=Path, help="a saved file: show what is read since then")
     parser.add_argument("--sample", type=int, default=100, help="how many of these")
@@ -449,10 +447,7 @@ def main() -> int:
     result = measure(options.data, reader, verbose=options.verbose and not options.json)
     if options.save:
         save(reader, options.save)
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        report(result)
+    script.tell(result, report, as_json=options.json)
     if options.beside:
         print(*newly_read(reader, options.beside, options.sample, options.seed), sep="\n")
     return 0

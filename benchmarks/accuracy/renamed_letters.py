@@ -11,7 +11,6 @@ become `equivalent`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -27,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.rows_as_problems import rows  # noqa: E402
 from prism.algebra.expr import symbols  # noqa: E402
 from prism.physics.constants import constant_table  # noqa: E402
@@ -171,9 +171,8 @@ def listed() -> dict[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script.parser(__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every so many rows")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     prism.warm()
     found = measured(arguments.every)

@@ -15,7 +15,6 @@ each with its near-misses.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -29,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
 from prism import LatexSyntaxError, load_problems, prepare, warm  # noqa: E402
@@ -264,11 +264,10 @@ def all_rows(worlds: Sequence[World], seed: int) -> Iterator[Row]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Rows of cells decided at once beside each pair alone.")
+    parser = script.parser("Rows of cells decided at once beside each pair alone.")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs that are decided, those of the cases first")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--slice", action="store_true", help=f"only {SLICE} generated pairs")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     warm()
     worlds = [*case_worlds(), *problem_worlds()]

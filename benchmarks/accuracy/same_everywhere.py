@@ -14,7 +14,6 @@ differ in a last digit, and verdicts must not.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import multiprocessing
@@ -33,7 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.material import DATA, NO_DATA, PAIR_FILES, labelled_pairs, own_pairs  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA, PAIR_FILES, labelled_pairs, own_pairs  # noqa: E402
 
 CASES = ROOT / "tests" / "cases" / "equivalence"
 SLICE = 60  # pairs
@@ -238,14 +238,11 @@ def show(result: Mapping[str, Any]) -> None:
 def main() -> int:
     if sys.argv[1:2] == [_CHILD]:
         return child(int(sys.argv[2]))
-    parser = argparse.ArgumentParser(description="Is a verdict the same everywhere?")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Is a verdict the same everywhere?", data=DATA)
     parser.add_argument("--slice", action="store_true", help="a sample of the cases, four configurations")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if not options.slice and not all((options.data / file).is_file() for file in PAIR_FILES):
-        print(f"{options.data}: no labelled pairs here; nothing measured", file=sys.stderr)
-        return NO_DATA
+    if not options.slice:
+        script.require(*(options.data / file for file in PAIR_FILES))
     asked = questions(None if options.slice else options.data)
     chosen = SLICE_CONFIGURATIONS if options.slice else CONFIGURATIONS
     try:
@@ -253,10 +250,7 @@ def main() -> int:
     except ChildError as error:
         print(error, file=sys.stderr)
         return 1
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

@@ -15,7 +15,6 @@ undecided. A refuted link says that the author errs or that PRISM does: those th
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tomllib
@@ -29,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
 from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
@@ -253,12 +253,10 @@ def list_all(found: SelfGrades, links: list[Weighed]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Grade worked solutions against themselves, and weigh their chains.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Grade worked solutions against themselves, and weigh their chains.", data=DATA)
     parser.add_argument("--rows", type=int, default=None, help="only the first rows of each file")
     parser.add_argument("--only", choices=("self", "links"), default=None, help="only one of the two questions")
     parser.add_argument("--verbose", action="store_true", help="list what is not matched, and refuted links")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
     for file in FILES:
         if not (options.data / file).is_file():
@@ -277,10 +275,7 @@ def main() -> int:
             own = [item for row in rows[file] for item in weigh_links(row)]
             table[f"links of {file}"] = link_table(own)
             links += own
-    if options.json:
-        print(json.dumps(table, sort_keys=True))
-    else:
-        report(table)
+    script.tell(table, report, as_json=options.json)
     if options.verbose:
         list_all(found, links)
     return 0

@@ -12,7 +12,6 @@ A further door is a row of DOORS and a function: rows -> what the framework repo
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import os
@@ -31,6 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from benchmarks import script
 from benchmarks.frameworks import trainers
 from benchmarks.frameworks.seen import ROOT, Row, Seen, scores_of_run
 
@@ -438,9 +438,8 @@ def run_outside(name: str, folder: Path) -> dict[str, Any]:
 
 def main() -> int:
     """0 if every door that could be installed gives what `Reward` gives; 77 if none could be."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(DOORS))
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--environments", type=Path, default=ROOT / ".venv-doors")
     parser.add_argument("--door", choices=DOORS, help="run inside the environment of this framework")
     asked = parser.parse_args()

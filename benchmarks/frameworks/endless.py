@@ -14,7 +14,6 @@ Exit code 0 if the scores of both runs of each are equal, and the policy earns m
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import hashlib
 import json
@@ -30,6 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.frameworks.doors import DOORS, NO_DATA, OFFLINE, Door, environment  # noqa: E402
 
 SEED = 26
@@ -276,9 +276,8 @@ def is_good(found: Mapping[str, Any]) -> bool:
 
 def main() -> int:
     """0 if all that could be run is good; 77 if nothing could be."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(RUNS))
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--environments", type=Path, default=ROOT / ".venv-doors")
     parser.add_argument("--inside", choices=RUNS, help="run inside the environment of this framework")
     asked = parser.parse_args()

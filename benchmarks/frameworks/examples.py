@@ -8,7 +8,6 @@ is absent is left out and said so. Seconds are those of the whole process, impor
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import NO_DATA  # noqa: E402
 
 EXAMPLES = {
@@ -55,10 +55,9 @@ def _processor() -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Run the examples of frameworks.")
+    parser = script.parser("Run the examples of frameworks.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(EXAMPLES))
     parser.add_argument("--environments", type=Path, default=ROOT, help="folder that holds .venv-trl and .venv-verl")
-    parser.add_argument("--json", action="store_true", help="one JSON object; it is one anyway")
     asked = parser.parse_args()
     names = asked.names or list(EXAMPLES)
     if unknown := set(names) - set(EXAMPLES):

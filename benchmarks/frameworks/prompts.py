@@ -12,7 +12,6 @@ Runs in the environment that `examples/trl_grpo.py` describes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -24,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.material import NO_DATA  # noqa: E402
 from prism.problem.prompts import STYLES  # noqa: E402
 from tests.support.prompted_solutions import WRITERS  # noqa: E402
@@ -92,9 +92,8 @@ def _teach(model: Any, words: Any, pairs: list[tuple[str, str]], steps: int) -> 
 
 def main() -> int:
     """0 if every style gave answers that were graded; 77 without the frameworks."""
-    parser = argparse.ArgumentParser(description="From prompt to grade with a tiny model, by style.")
+    parser = script.parser("From prompt to grade with a tiny model, by style.")
     parser.add_argument("--steps", type=int, default=TAUGHT, help="of training, for each style")
-    parser.add_argument("--json", action="store_true", help="one JSON object; it is one anyway")
     asked = parser.parse_args()
     try:
         import_module("trl_grpo")

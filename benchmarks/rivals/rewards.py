@@ -11,7 +11,6 @@ end it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -22,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, RivalError, asked, python_of  # noqa: E402
 from benchmarks.rollout_problems import is_here, material  # noqa: E402
@@ -75,10 +75,8 @@ def measure(data: Path, every: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Time reward functions, in the main thread and off it.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Time reward functions, in the main thread and off it.", data=DATA)
     parser.add_argument("--every", type=int, default=1, help="only every N-th rollout")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if not is_here(options.data):
         return NO_DATA

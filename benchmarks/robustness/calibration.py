@@ -36,6 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.robustness import costs  # noqa: E402
 from prism import budget  # noqa: E402
 from prism.authoring.drafting import draft  # noqa: E402
@@ -379,14 +380,13 @@ def show(result: dict[str, Any]) -> None:
 
 def main() -> int:
     """Measure; 1 if there is a finding."""
-    parser = argparse.ArgumentParser(description="Processor time over charged operations.")
+    parser = script.parser("Processor time over charged operations.")
     parser.add_argument("--families", nargs="*", help="words in the names of the families")
     parser.add_argument("--calls", nargs="*", help="names of calls")
     parser.add_argument("--composites", type=int, default=COMPOSITES, help="composites of two families")
     parser.add_argument("--times", type=int, default=TIMES, help="times of each input, of which the fastest counts")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--slice", action="store_true", help="the part that CI runs: calls are counted, not seconds")
-    parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     costs.warm_up()
     perform(Input("interpret", "", 1, r"\frac{d}{dx} f(x) + \int_0^1 g(x) \,dx"))

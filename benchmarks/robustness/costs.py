@@ -43,6 +43,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.robustness.constructs import CONSTRUCTS, GROWN, LEAF, RELATIONS, TEXTS, Prose  # noqa: E402
 from prism import budget  # noqa: E402
 
@@ -615,7 +616,7 @@ def show(result: dict[str, Any]) -> None:
 
 def main() -> int:
     """Measure; 1 if there is a finding."""
-    parser = argparse.ArgumentParser(description="The dearest inputs under 5 kB.")
+    parser = script.parser("The dearest inputs under 5 kB.")
     parser.add_argument("--sample", type=int, help="so many series, drawn by the seed")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--calls", nargs="*", help="those that begin so")
@@ -626,7 +627,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes at work at one time")
     parser.add_argument("--results", type=Path, help="JSON lines: read first, what is there is not measured again")
     parser.add_argument("--slice", action="store_true", help="a small fixed part, without the clock: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     parser.add_argument("--long", action="store_true", help=f"texts of {LONG} characters, through extract and grade")
     asked = parser.parse_args()
     if asked.long:

@@ -23,7 +23,6 @@ inputs has a seed of its own and runs in a forked process with a limit on CPU; a
 
 from __future__ import annotations
 
-import argparse
 import gc
 import hashlib
 import json
@@ -57,6 +56,7 @@ if "--atheris" in sys.argv:  # modules are instrumented as they are imported, bu
     atheris.instrument_imports(include=["prism"]).__enter__()
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy import fuzz as mutations  # noqa: E402
 from benchmarks.material import DATA, missing  # noqa: E402
 from benchmarks.robustness.constructs import CONSTRUCTS, RELATIONS  # noqa: E402
@@ -526,15 +526,13 @@ def report(state: State, *, real: bool, seeds: Seeds) -> dict[str, Any]:
 
 def main() -> int:
     """Run; 1 if there is a finding."""
-    parser = argparse.ArgumentParser(description="Feed every call with broken real texts.")
+    parser = script.parser("Feed every call with broken real texts.", data=DATA)
     parser.add_argument("--count", type=int, help="inputs of this run")
     parser.add_argument("--until", type=int, help=f"go on until all runs have had so many; {COUNT} if neither is given")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with the real formulas and solutions")
     parser.add_argument("--state", type=Path, default=ROOT / ".benchmarks" / "fuzz", help="where runs go on from")
     parser.add_argument("--forget", action="store_true", help="drop kept findings (mended since), keep the counters")
     parser.add_argument("--atheris", action="store_true", help="under libFuzzer, if the package is installed")
     parser.add_argument("--slice", action="store_true", help="a few, from shipped texts, without a state: what CI runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     asked = parser.parse_args()
     import_all()
     prism.warm()

@@ -27,7 +27,6 @@ Lines and with Parquet.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -46,6 +45,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.processes import Ended, Run, children, done, ended, marked, seconds_until_gone, start  # noqa: E402
 from benchmarks.robustness.damage import DAMAGES  # noqa: E402
 from benchmarks.robustness.deadly import TEXTS, hostile_rollouts  # noqa: E402
@@ -326,11 +326,10 @@ def measure(kills: int, copies: int, n_problem: int | None) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Kill bulk runs, damage what they leave, and fill the disk.")
+    parser = script.parser("Kill bulk runs, damage what they leave, and fill the disk.")
     parser.add_argument("--kills", type=int, default=KILLS, help="of each kind")
     parser.add_argument("--copies", type=int, default=2, help="how often each student is graded")
     parser.add_argument("--problems", type=int, default=None, help="only the first shipped problems")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     result = measure(options.kills, options.copies, options.problems)
     if options.json:

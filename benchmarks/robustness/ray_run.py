@@ -15,7 +15,6 @@ and kept in its folder. A run without the token has to say that it wants one.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -36,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.processes import marked, seconds_until_gone  # noqa: E402
 from benchmarks.robustness.damage import DAMAGES  # noqa: E402
 from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
@@ -240,8 +240,7 @@ def measure(folder: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="prism run with and without Ray.")
-    parser.add_argument("--json", action="store_true")
+    parser = script.parser("prism run with and without Ray.")
     options = parser.parse_args()
     if not (BIN / "prism").exists():
         print("no .venv-ray: run `make bench`", file=sys.stderr)

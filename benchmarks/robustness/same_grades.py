@@ -18,7 +18,6 @@ purpose, and fields of certain formulas that are compared in neither tree; `grad
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -33,6 +32,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 
 BASE = "1627b3646130aa5df966ddb3ac507b1dfeb46720"
@@ -204,12 +204,10 @@ def changes(old: Any, new: Any, where: str = "") -> Iterable[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compare the grades of two trees, byte for byte.")
+    parser = script.parser("Compare the grades of two trees, byte for byte.", data=DATA)
     parser.add_argument("--base", default=BASE, help="commit whose grades count")
     parser.add_argument("--tree", type=Path, default=ROOT, help="checkout that is held against it")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--jobs", type=int, default=2, help="processes that grade")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     found = material(DRAFTER, options.data)
     if found is not None and digest_of(found) != DIGEST:

@@ -9,7 +9,6 @@ one, byte by byte; of the shuffled input the lines are sorted by sample id, as t
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import json
@@ -24,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.processes import done  # noqa: E402
 from benchmarks.robustness.shipped import problems, rollouts, write  # noqa: E402
 from prism import warm  # noqa: E402
@@ -151,9 +151,8 @@ def measure(n_problem: int | None) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compare the outputs of runs under different conditions.")
+    parser = script.parser("Compare the outputs of runs under different conditions.")
     parser.add_argument("--problems", type=int, default=None, help="only the first shipped problems")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     result = measure(options.problems)
     if options.json:

@@ -19,7 +19,6 @@ and each row is compared. The memory of the server and of its workers is read on
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -41,6 +40,7 @@ from typing import Any, cast
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.processes import children, resident  # noqa: E402
 from benchmarks.robustness.shipped import DAGS  # noqa: E402
 from benchmarks.speed.server import ask, quantiles  # noqa: E402
@@ -565,12 +565,11 @@ def is_as_told(result: dict[str, Any]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The server among those who wish it ill.")
+    parser = script.parser("The server among those who wish it ill.")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each phase of the attack")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="phases of each kind")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="of the soak")
     parser.add_argument("--only", choices=(*MOST_RATIO, "soak"), nargs="*", default=(*MOST_RATIO, "soak"), help="parts")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     grader = Grader()
     result: dict[str, Any] = {}

@@ -32,6 +32,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
 from benchmarks.processes import resident  # noqa: E402
 from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
@@ -187,10 +188,9 @@ def memory(calls: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Grade from threads, and a hundred thousand times.")
+    parser = script.parser("Grade from threads, and a hundred thousand times.")
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--problems", type=int, default=None, help="only the first shipped problems")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     parser.add_argument(_CHILD, action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

@@ -12,7 +12,6 @@ formulas with all nodes, math-verify reads one answer.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -24,7 +23,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from benchmarks.rivals.rewards import LIMIT, REWARDER, python_for  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, asked  # noqa: E402
 from benchmarks.robustness import same_grades  # noqa: E402
@@ -127,16 +127,12 @@ def _ratios(ours: dict[str, Any], other: dict[str, Any]) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Time this tree beside the tree before and math-verify.")
+    parser = script.parser("Time this tree beside the tree before and math-verify.", data=DATA)
     parser.add_argument("--base", default=BEFORE, help="commit of the tree before")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--every", type=int, default=1, help="only every N-th response")
     parser.add_argument("--slice", action="store_true", help=f"only every {SLICE}th response")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
-    if not (options.data / "rollouts.jsonl").is_file():
-        print(f"{options.data}: no rollouts.jsonl; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / "rollouts.jsonl")
     result = measure(options.data, options.base, SLICE if options.slice else options.every)
     if options.json:
         print(json.dumps(result, sort_keys=True))

@@ -21,7 +21,6 @@ another eighth of its paragraphs. All memories of the process are emptied before
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import statistics
@@ -37,6 +36,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
 from benchmarks.processes import done  # noqa: E402
@@ -239,10 +239,8 @@ def measure(data: Path, every: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Time bulk runs.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Time bulk runs.", data=DATA)
     parser.add_argument("--every", type=int, default=1, help="only every N-th rollout")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if not is_here(options.data):
         return NO_DATA

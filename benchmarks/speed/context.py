@@ -10,7 +10,6 @@ that of the totals of processor time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.worked import own_nodes, problem_data  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
@@ -93,10 +93,8 @@ def measure(folder: Path, every: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What the problem's context adds to the time of a grade.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("What the problem's context adds to the time of a grade.", data=DATA)
     parser.add_argument("--every", type=int, default=1, help="grade every N-th response")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if not all((options.data / name).exists() for name in FILES):
         print(f"{options.data}: no {' or '.join(FILES)}; nothing measured", file=sys.stderr)

@@ -10,7 +10,6 @@ was counted last; a change that raises a count by more than a share writes it an
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import sys
@@ -26,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.accuracy.worked import own_nodes, problem_data  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism.engine.lowering import scalars  # noqa: E402
@@ -97,10 +97,8 @@ def raised(counts: dict[str, int], kept: dict[str, int]) -> dict[str, tuple[int,
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Count the work that fixed responses take.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Count the work that fixed responses take.", data=DATA)
     parser.add_argument("--write", action="store_true", help=f"write {KEPT.name} anew")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if not (options.data / FILE).is_file():
         print(f"{options.data}: no {FILE}; nothing counted", file=sys.stderr)

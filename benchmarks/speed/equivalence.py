@@ -25,7 +25,6 @@ say where the time goes, in per cent. No time here decides any test.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -46,6 +45,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 import prism  # noqa: E402
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
 from benchmarks.rivals.algorithm_1 import times_of  # noqa: E402
@@ -656,20 +656,15 @@ def measured(parts: Sequence[str], folder: Path, *, small: bool) -> dict[str, An
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What deciding the equivalence of two physics equations costs.")
+    parser = script.parser("What deciding the equivalence of two physics equations costs.", data=DATA)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all of them, or some: {', '.join(PARTS)}")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--slice", action="store_true", help="every eleventh pair; no rivals, no cold starts")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part is named {', '.join(sorted(unknown))}")
     os.environ["PRISM_KERNELS"] = "compiled"
     result = measured(options.parts or PARTS, options.data, small=options.slice)
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

@@ -15,7 +15,6 @@ over all groups in their order, less a run over one rollout, whose time is the s
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -30,7 +29,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from benchmarks.processes import done  # noqa: E402
 from benchmarks.rivals.rewards import LIMIT  # noqa: E402
 from benchmarks.rivals.workers import asked  # noqa: E402
@@ -153,16 +153,12 @@ def _batch(groups: Sequence[Group], tree: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Time groups of samples on one problem, in this tree and before.")
+    parser = script.parser("Time groups of samples on one problem, in this tree and before.", data=DATA)
     parser.add_argument("--base", default=BEFORE, help="commit of the tree before")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--every", type=int, default=1, help="only every N-th group")
     parser.add_argument("--slice", action="store_true", help=f"only every {SLICE}th group")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
-    if not (options.data / "rollouts.jsonl").is_file():
-        print(f"{options.data}: no rollouts.jsonl; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / "rollouts.jsonl")
     result = measure(options.data, options.base, SLICE if options.slice else options.every)
     if options.json:
         print(json.dumps(result, sort_keys=True))

@@ -13,7 +13,6 @@ All but the runs are one process that forgets everything before each problem. Ti
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
@@ -27,7 +26,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks import script  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
 from benchmarks.processes import done  # noqa: E402
 from benchmarks.speed.before import read_material  # noqa: E402
 from benchmarks.speed.groups import of_models  # noqa: E402
@@ -153,15 +153,11 @@ def parts(data: Path, every: int, repeats: int) -> Iterator[tuple[str, dict[str,
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Tables of how the time of a grade grows.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("Tables of how the time of a grade grows.", data=DATA)
     parser.add_argument("--every", type=int, default=1, help="only every N-th response and group")
     parser.add_argument("--slice", action="store_true", help=f"only every {SLICE}th, and one solution of each size")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
-    if not (options.data / "rollouts.jsonl").is_file():
-        print(f"{options.data}: no rollouts.jsonl; nothing measured", file=sys.stderr)
-        return NO_DATA
+    script.require(options.data / "rollouts.jsonl")
     warm()
     every, repeats = (SLICE, 1) if options.slice else (options.every, REPEATS)
     result = dict(parts(options.data, every, repeats))

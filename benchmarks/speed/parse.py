@@ -17,7 +17,6 @@ left out with its reason. What a reader refuses is counted, and its times are th
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import os
@@ -35,6 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
@@ -339,11 +339,9 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What reading one formula costs.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("What reading one formula costs.", data=DATA)
     parser.add_argument("--rivals", type=int, default=FOR_RIVALS, metavar="N", help="formulas that the rivals read too")
     parser.add_argument("--slice", action="store_true", help="formulas of tests/cases; no rivals, no cold starts")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not options.slice and not (options.data / "formulas.jsonl").exists():
         print(f"no formulas.jsonl in {options.data}", file=sys.stderr)
@@ -360,10 +358,7 @@ def main() -> int:
         every = [latex for formulas in found.values() for latex in formulas]
         chosen = every[:: max(1, len(every) // max(1, options.rivals))][: options.rivals]
         result |= {"hostile_texts": hostile_texts(), "cold": cold(), "rivals": rivals(chosen)}
-    if options.json:
-        print(json.dumps(result, sort_keys=True))
-    else:
-        show(result)
+    script.tell(result, show, as_json=options.json)
     return 0
 
 

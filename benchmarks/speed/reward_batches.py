@@ -17,7 +17,6 @@ another user of the machine changes them less. A server is asked as `docs/how-to
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -39,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TRAINER = ROOT / ".venv-trl" / "bin" / "python"
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.memories import forget  # noqa: E402
 from benchmarks.rollout_problems import PROBLEMS, is_here, material, write  # noqa: E402
@@ -217,11 +217,9 @@ def completions_of_example(file: Path | None) -> Rows:
 
 def main() -> int:
     """0 if all rewards are the same; 77 without any completions."""
-    parser = argparse.ArgumentParser(description="The reward of a step of training, in three ways.")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = script.parser("The reward of a step of training, in three ways.", data=DATA)
     parser.add_argument("--completions", type=Path, help="what `examples/trl_grpo.py --json --group 128` printed")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true", help="one JSON object; it is one anyway")
     asked = parser.parse_args()
     found: dict[str, Any] = {"workers": WORKERS}
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,6 @@ fill the memory of this machine; what a real one holds, and takes to start, is m
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -27,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.processes import children, high_water, resident  # noqa: E402
 from benchmarks.robustness.shipped import DAGS, rollouts, write  # noqa: E402
 from benchmarks.speed.server import ask, server  # noqa: E402
@@ -232,8 +232,7 @@ def loading() -> dict[str, float]:
 
 def main() -> int:
     """0; the figures are for a person."""
-    parser = argparse.ArgumentParser(description="What bounds runs and servers of many workers.")
-    parser.add_argument("--json", action="store_true", help="one JSON object; it is one anyway")
+    parser = script.parser("What bounds runs and servers of many workers.")
     parser.add_argument("--workers", type=int, nargs="*", default=WORKERS)
     parser.add_argument("--serve", type=int, help="serve with so many workers that sleep")
     parser.add_argument("--file", type=Path)

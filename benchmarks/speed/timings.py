@@ -12,7 +12,6 @@ that is busy makes everything slower, and the yardstick before and after, which 
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -24,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import script  # noqa: E402
 from benchmarks.speed.clocks import yardstick  # noqa: E402
 
 KEPT = HERE / "timings.json"
@@ -53,8 +53,7 @@ def beside(found: dict[str, float], unit: float, kept: dict[str, Any]) -> dict[s
 
 def main() -> int:
     """Measure, compare, and print or keep."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser = script.parser(__doc__)
     parser.add_argument("--keep", action="store_true", help="write the baseline")
     asked = parser.parse_args()
     before = yardstick()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prism.cli import (
+from prism.cli import (  # noqa: F401 - each adds its commands
     classes,
     desk,
     formulas,
@@ -24,25 +24,4 @@ from prism.cli import (
 )
 from prism.cli.application import app, main
 
-__all__ = [
-    "app",
-    "classes",
-    "desk",
-    "formulas",
-    "judge",
-    "main",
-    "problems",
-    "protocol_compare",
-    "protocol_engibench",
-    "protocol_engjudge",
-    "protocol_engtrace",
-    "protocol_errors",
-    "protocol_page",
-    "protocol_psas",
-    "protocol_tribunal",
-    "protocol_worded",
-    "protocols",
-    "runs",
-    "scores",
-    "templates",
-]
+__all__ = ["app", "main"]

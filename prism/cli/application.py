@@ -14,12 +14,6 @@ import typer
 import prism
 from prism.cli.helptext import HELP_NAMES, CommandGroup
 
-CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
-GATE_FAILED = 1
-INCIDENTS = 4
-NOTHING_GRADED = 5
-STOPPED = 130  # by Ctrl-C, as shells count
-
 app = typer.Typer(
     name="prism", cls=CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     context_settings={"help_option_names": HELP_NAMES}, help="Grade worked physics solutions step by step, by rule.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,31 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import prism
-from prism.cli.application import INCIDENTS, NOTHING_GRADED, app
+from prism.cli import options as take
+from prism.cli.application import app
 from prism.cli.helptext import Door
-from prism.cli.options import (
-    NO_NAMES,
-    AsJson,
-    Force,
-    MacroFile,
-    ManyProblems,
-    fail,
-    in_words,
-    make_folder,
-    names_option,
-    parse_field_map,
-    parse_scoring,
-    problem_file,
-    read_macro_file,
-    refuse_existing,
-    require_folder,
-)
-from prism.cli.output import print_json, tell_left_out, with_progress, write_text
-from prism.cli.references import AllowFaults, require_gradable
+from prism.cli.option_groups import names, option, with_options
+from prism.cli.output import print_json, tell_left_out, with_progress
+from prism.cli.references import require_gradable
+from prism.cli.talk import as_usage, exit_unless_graded, fail, require_one_of
 from prism.errors import count_of
 
 if TYPE_CHECKING:
-    from prism.grading.scoring import Scoring
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
     from prism.reports.feedback.platforms import PlatformWriter
     from prism.reports.feedback.wording import Wording
@@ -48,124 +34,94 @@ _NAME_SIGN = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 80  # characters of a file
 
 
+@dataclass(frozen=True, slots=True)
+class FeedbackOptions:
+    """How a class is marked: options of `feedback`."""
+
+    scoring: list[str] = names(
+        "What points are for: strict, follow_through, or final=0.3,closure=0.7. [default: closure]",
+        metavar="NAME[=WEIGHT],...",
+        default=("closure",),
+    )
+    points: str = option("Full points of each problem, at most two decimals. [default: of its nodes in all]", "")
+    corrections: Path | None = option("A marker's corrections, .csv or .toml: student, node, credited, by, why.")
+    mapping: take.RolloutMap = field(default_factory=list)
+    language: str = option("Of pages and tables; German ones have its numbers.", "en", metavar="en|de")
+    gradebook: list[str] = names(
+        "Write moodle.csv, canvas.csv too: the columns that moodle or canvas imports.", metavar="NAME,..."
+    )
+    title: str = option("Of the page of the class.", "")
+    max_incidents: take.MaxIncidents = 0
+    macros: take.MacroFile = ""
+    allow_faults: take.AllowFaults = False
+    force: take.Force = False
+    as_json: take.AsJson = False
+
+
 @app.command(rich_help_panel=Door.TEACH)
+@with_options
 def feedback(
-    problems: ManyProblems,
+    problems: take.ManyProblems,
     solutions: Annotated[
         list[Path],
         typer.Argument(help="Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pages and the gradebook.")],
-    scoring: Annotated[
-        list[str],
-        names_option(
-            metavar="NAME[=WEIGHT],...",
-            default=("closure",),
-            help="What points are for: strict, follow_through, or final=0.3,closure=0.7. [default: closure]",
-        ),
-    ] = NO_NAMES,
-    points: Annotated[
-        str, typer.Option(help="Full points of each problem, at most two decimals. [default: of its nodes in all]")
-    ] = "",
-    corrections: Annotated[
-        Path | None, typer.Option(help="A marker's corrections, .csv or .toml: student, node, credited, by, why.")
-    ] = None,
-    mapping: Annotated[
-        list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
-    ] = NO_NAMES,
-    language: Annotated[
-        str, typer.Option(metavar="en|de", help="Of pages and tables; German ones have its numbers.")
-    ] = "en",
-    gradebook: Annotated[
-        list[str],
-        names_option(
-            metavar="NAME,...", help="Write moodle.csv, canvas.csv too: the columns that moodle or canvas imports."
-        ),
-    ] = NO_NAMES,
-    title: Annotated[str, typer.Option(help="Of the page of the class.")] = "",
-    max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
-    macros: MacroFile = "",
-    allow_faults: AllowFaults = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    asked: FeedbackOptions,
 ) -> None:
     """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""
+    from prism.grading.scoring import scoring_of
     from prism.problem.collection import load_problems
     from prism.reports.feedback.attention import concerns_of
     from prism.reports.feedback.corrections import read_corrections
     from prism.reports.feedback.marking import mark_class
     from prism.reports.feedback.submissions import read_submissions
+    from prism.reports.feedback.wording import LANGUAGES, wording_of
 
-    full, weights = _parse_points(points), _parse_class_scoring(scoring)
-    wording, platforms = _parse_language(language), _parse_platforms(gradebook)
-    require_folder(out)
+    full, platforms = _parse_points(asked.points), _parse_platforms(asked.gradebook)
+    with as_usage("--scoring"):
+        weights = scoring_of(take.parse_scoring(asked.scoring))
+    require_one_of("--language", asked.language, LANGUAGES)
+    wording = wording_of(asked.language)
+    take.require_folder(out)
     if out.exists() and not out.is_dir():
         fail(f"{out}: is there already, and is no folder")
-    problem_file(problems)
-    try:
-        known = load_problems(problems, macros=read_macro_file(macros))
-        handed_in = read_submissions(known, solutions, parse_field_map(mapping))
-        words = read_corrections(corrections, known, handed_in.pairs(known)) if corrections else ()
-        students = {each.student for each in handed_in.submissions} | {each.student for each in words}
-        pages = _page_names(sorted(students))
-        tables = [f"{name}.csv" for name in platforms]
-        refuse_existing([out / name for name in (*_FILES, *tables, *pages.values())], force=force)
-        require_gradable(problems, known, allow_faults=allow_faults)
-        if len(handed_in.submissions) >= _MANY:
-            prism.warm()
-        marks = mark_class(
-            known, handed_in.submissions, weights, points=full, unread=handed_in.unread, corrections=words,
-            corrections_file=corrections, watched=lambda items: with_progress(items, "marking"),
-        )  # fmt: skip
-    except (prism.PrismError, OSError) as error:
-        fail(in_words(error))
-    _write_files(out, marks, pages, title, wording)
+    take.problem_file(problems)
+    known = load_problems(problems, macros=take.read_macro_file(asked.macros))
+    handed_in = read_submissions(known, solutions, take.parse_field_map(asked.mapping))
+    words = read_corrections(asked.corrections, known, handed_in.pairs(known)) if asked.corrections else ()
+    students = {each.student for each in handed_in.submissions} | {each.student for each in words}
+    pages = _page_names(sorted(students))
+    tables = [f"{name}.csv" for name in platforms]
+    take.refuse_existing([out / name for name in (*_FILES, *tables, *pages.values())], force=asked.force)
+    require_gradable(problems, known, allow_faults=asked.allow_faults)
+    if len(handed_in.submissions) >= _MANY:
+        prism.warm()
+    marks = mark_class(
+        known, handed_in.submissions, weights, points=full, unread=handed_in.unread, corrections=words,
+        corrections_file=asked.corrections, watched=lambda items: with_progress(items, "marking"),
+    )  # fmt: skip
+    _write_files(out, marks, pages, asked.title, wording)
     for table, write in zip(tables, platforms.values(), strict=True):
-        write_text(out / table, write(marks, handed_in.participants, wording))
+        take.write_text(out / table, write(marks, handed_in.participants, wording))
     is_open = {each.what for each in concerns_of(marks) if each.is_file and not each.decided_by}
     tell_left_out((*(each.file for each in handed_in.unread if each.what in is_open), *handed_in.passed_over))
-    if as_json:
+    if asked.as_json:
         print_json(_as_json(marks, pages, handed_in.passed_over))
     else:
         print(_summary_line(out, marks))
-    _exit_with_code(marks, max_incidents)
-
-
-def _parse_class_scoring(given: list[str]) -> Scoring:
-    """Parse `--scoring`, or exit with code 2."""
-    from prism.grading.scoring import scoring_of
-
-    try:
-        return scoring_of(parse_scoring(given))
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"--scoring: {error}") from error
-
-
-def _parse_language(code: str) -> Wording:
-    """Parse `--language`, or exit with code 2."""
-    from prism.reports.feedback.wording import LANGUAGES, wording_of
-
-    if code not in LANGUAGES:
-        raise typer.BadParameter(f"--language {code}: expected {' or '.join(LANGUAGES)}")
-    return wording_of(code)
+    grades = [each.grade for each in marks.solutions.values() if each.is_read]
+    n_incident = sum(len(grade.incidents) for grade in grades)
+    exit_unless_graded(any(grade.score is not None for grade in grades), n_incident, asked.max_incidents)
 
 
 def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:
     """Parse `--gradebook`, or exit with code 2."""
     from prism.reports.feedback.platforms import PLATFORMS
 
-    if unknown := [name for name in names if name not in PLATFORMS]:
-        raise typer.BadParameter(f"--gradebook {unknown[0]}: expected {' or '.join(PLATFORMS)}")
+    for name in names:
+        require_one_of("--gradebook", name, PLATFORMS)
     return {name: PLATFORMS[name] for name in names}
-
-
-def _exit_with_code(marks: ClassMarks, max_incidents: int) -> None:
-    """Exit with code 5 if nothing has a score, with 4 after more failures of the grader than are put up with."""
-    grades = [each.grade for each in marks.solutions.values() if each.is_read]
-    if not any(grade.score is not None for grade in grades):
-        raise typer.Exit(NOTHING_GRADED)
-    if sum(len(grade.incidents) for grade in grades) > max_incidents:
-        raise typer.Exit(INCIDENTS)
 
 
 def _parse_points(text: str) -> Fraction | None:
@@ -198,13 +154,13 @@ def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: 
     from prism.reports.feedback.gradebook import gradebook_csv, steps_csv
     from prism.reports.feedback.student_page import student_page
 
-    make_folder(out / "students")
+    take.make_folder(out / "students")
     for student, page in pages.items():
-        write_text(out / page, student_page(marks, student, wording))
+        take.write_text(out / page, student_page(marks, student, wording))
     page = class_page(marks, pages, title=title, wording=wording)
     texts = (page, gradebook_csv(marks, wording), steps_csv(marks, wording))
     for name, text in zip(_FILES, texts, strict=True):
-        write_text(out / name, text)
+        take.write_text(out / name, text)
 
 
 def _summary_line(out: Path, marks: ClassMarks) -> str:

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-import prism
 from prism.cli.application import app
 from prism.cli.helptext import Door
-from prism.cli.options import fail, read_tokens
+from prism.cli.options import TokenVariable, read_tokens
 
 
 @app.command(rich_help_panel=Door.WRITE)
@@ -22,25 +21,19 @@ def desk(
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token of the address. [default: a new one each time]")
     ] = None,
-    token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
+    token_env: TokenVariable = "",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
-    try:
-        from prism import desk as door
-    except ImportError as error:
-        fail(str(error))
+    from prism import desk as door
+
     tokens = read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
     if len(tokens) > 1:
         raise typer.BadParameter("one token: a desk is opened by one address")
-    token = tokens[0]
-    try:
-        made = door.create_desk(folder, token=token)
-        listening = door.listen(port)
-        address = door.address_of(listening, token)
-        print(address, flush=True)
-        if open_browser:
-            webbrowser.open(address)
-        door.run(made, listening)
-    except prism.PrismError as error:
-        fail(str(error))
+    made = door.create_desk(folder, token=tokens[0])
+    listening = door.listen(port)
+    address = door.address_of(listening, tokens[0])
+    print(address, flush=True)
+    if open_browser:
+        webbrowser.open(address)
+    door.run(made, listening)

@@ -9,31 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import prism
-from prism.cli.application import CHECK_CODES, GATE_FAILED, INCIDENTS, app
+from prism.cli import options as take
+from prism.cli.application import app
 from prism.cli.helptext import Door, FormulaCommand
-from prism.cli.options import (
-    AsJson,
-    MacroFile,
-    OneProblem,
-    OneSolution,
-    complete_problem,
-    fail,
-    is_text,
-    load_problem_or_exit,
-    name_unread,
-    parse_context,
-    problem_file,
-    read_documents,
-)
-from prism.cli.output import (
-    print_json,
-    print_tables,
-    print_unit_hints,
-    print_verdict,
-    spinner,
-    with_progress,
-)
-from prism.cli.references import AllowFaults, require_gradable
+from prism.cli.output import print_json, print_tables, print_unit_hints, print_verdict, spinner, with_progress
+from prism.cli.references import require_gradable
+from prism.cli.talk import CHECK_CODES, GATE_FAILED, INCIDENTS, fail, tell, told_of
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -62,16 +43,16 @@ def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
     context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
-    macros: MacroFile = "",
-    as_json: AsJson = False,
+    macros: take.MacroFile = "",
+    as_json: take.AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    given = parse_context(context, macros)
+    given = take.parse_context(context, macros)
     verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
         print_json({**verdict.to_dict(), "trials": _trials(reference, claim, given, verdict)})
     else:
-        unread = name_unread(reference, claim, given) if verdict.reason == "parse_error" else ""
+        unread = take.name_unread(reference, claim, given) if verdict.reason == "parse_error" else ""
         print_verdict(verdict, detail_of=unread)
         if verdict.status == "different":
             print_unit_hints(reference, claim, given)
@@ -94,28 +75,26 @@ def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> 
     """Load a problem, read a solution and grade it; exits with code 3 if one of them cannot be used."""
     from prism.grading.prepared import prepare
 
-    loaded = load_problem_or_exit(problem, macros)
-    given = read_documents([solution])[0]
+    loaded = take.load_problem_or_exit(problem, macros)
+    given = take.read_documents([solution])[0]
     require_gradable(problem, {loaded.id: loaded}, allow_faults=allow_faults)
-    try:
+    with told_of("the solution" if take.is_text(solution) else solution):
         prepared = prepare(loaded)
         return prepared, given, prism.grade(prepared, given.solution)
-    except prism.PrismError as error:
-        fail(f"{'the solution' if is_text(solution) else solution}: {error}")
 
 
 @app.command(rich_help_panel=Door.TEACH)
 def grade(
-    problem: OneProblem,
-    solution: OneSolution,
+    problem: take.OneProblem,
+    solution: take.OneSolution,
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
     follow_through: Annotated[
         bool,
         typer.Option("--follow-through", help="Also pay for steps that go on rightly from a mistake, and say which."),
     ] = False,
-    macros: MacroFile = "",
-    allow_faults: AllowFaults = False,
-    as_json: AsJson = False,
+    macros: take.MacroFile = "",
+    allow_faults: take.AllowFaults = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
     from prism.diagnosis.follow_through import carried_lines, follow_through_of
@@ -134,20 +113,20 @@ def grade(
         print_tables(*tables.grade_tables(loaded, result), *carried_lines(result, carried))
     if len(result.incidents) > max_incidents:
         for incident in result.incidents:
-            print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
+            tell(f"incident {incident.code}: {incident.where}: {incident.detail}")
         raise typer.Exit(INCIDENTS)
 
 
 @app.command(rich_help_panel=Door.TEACH)
 def explain(
-    problem: OneProblem,
-    solution: OneSolution,
+    problem: take.OneProblem,
+    solution: take.OneSolution,
     trace: Annotated[
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
     ] = False,
-    macros: MacroFile = "",
-    allow_faults: AllowFaults = False,
-    as_json: AsJson = False,
+    macros: take.MacroFile = "",
+    allow_faults: take.AllowFaults = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
     from prism.diagnosis.explanations import explain as explained
@@ -171,21 +150,21 @@ def demo(
         list[str] | None,
         typer.Argument(
             help="Problem files, or ids of shipped problems; all shipped ones without any.",
-            autocompletion=complete_problem,
+            autocompletion=take.complete_problem,
         ),
     ] = None,
-    allow_faults: AllowFaults = False,
-    as_json: AsJson = False,
+    allow_faults: take.AllowFaults = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
     from prism.problem.schema import in_alternative
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
-    paths = [problem_file(name) for name in problems] if problems else shipped_files()
+    paths = [take.problem_file(name) for name in problems] if problems else shipped_files()
     if len(paths) > 1 and not sys.stderr.isatty():  # where no bar is drawn
-        print(f"prism: the solutions of {len(paths)} problems are being graded", file=sys.stderr)
-    loaded = [load_problem_or_exit(str(path)) for path in paths]
+        tell(f"the solutions of {len(paths)} problems are being graded")
+    loaded = [take.load_problem_or_exit(str(path)) for path in paths]
     for name, problem in zip(problems or (), loaded, strict=False):
         require_gradable(name, {problem.id: problem}, allow_faults=allow_faults)
     answered = [(problem, student) for problem in loaded for student in problem.students]
@@ -193,11 +172,8 @@ def demo(
     rows = [(*each, grade) for each, grade in zip(with_progress(answered, "grading solutions"), graded, strict=True)]
     reports: list[RenderableType] = []
     for problem, student, result in [row for row in rows if row[0].id == _SHOWN][:1]:
-        reports = [
-            f"{problem.title}: the solution of “{student.name}”\n",
-            *tables.grade_tables(problem, result),
-            "",
-        ]
+        head = f"{problem.title}: the solution of “{student.name}”\n"
+        reports = [head, *tables.grade_tables(problem, result), ""]
     if not rows:
         fail(f"{', '.join(problems or ())}: no [[students]] to grade")
     labels = [tables.label_differences(student, result) for _, student, result in rows]

@@ -1,4 +1,4 @@
-"""How commands are parsed and shown by `--help`: `-h` everywhere, by what one wants to do, descriptions in full."""
+"""How commands are parsed, run and shown: `-h` everywhere, by what one wants to do, descriptions in full."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
+
+from prism.cli.talk import errors_told
 
 HELP_NAMES = ["-h", "--help"]
 
@@ -23,6 +25,11 @@ class Door(StrEnum):
 
 class CommandGroup(TyperGroup):
     """A group that lists its commands with their whole first sentence, over several lines where it takes them."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what is wrong with its files is told in words."""
+        with errors_told():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, by their doors if they have one; Typer's own cuts what does not fit on one line."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import prism
-from prism.cli.options import fail, make_folder, problem_file, refuse_existing, require_folder
-from prism.cli.output import print_json, print_parts, spinner, write_text
+from prism.cli import options as take
+from prism.cli.option_groups import names, option
+from prism.cli.output import print_json, print_parts, spinner
+from prism.cli.talk import as_usage, tell
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -28,23 +30,56 @@ _PAGES = (".html", ".htm")
 class RaterFiles:
     """The files that raters are read from, and how: arguments of `ratings.rating_table`."""
 
-    results: Path
-    judges: Sequence[Path]
-    mapping: Mapping[str, str]
-    score: str
-    scale: tuple[float, float] | None
+    results: Annotated[Path, typer.Argument(help="Score rows of `prism run`; or judgements, people against people.")]
+    judges: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Judgements: .jsonl, .csv, .parquet, or of lm-eval, Inspect, promptfoo, FastChat, OpenAI."),
+    ] = None
+    mapping: list[str] = names("Fields: score=FIELD,problem_id=FIELD,sample_id=FIELD,rater=FIELD.", "--map")
+    score: str = option("Number of a score row: score, final_correct, policies.strict.", "score")
+    scale: take.JudgeScale = ""
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments that all readers of these files take."""
-        return {"mapping": self.mapping, "score": self.score, "scale": self.scale}
+        scale = take.parse_interval(self.scale)
+        return {"mapping": take.parse_field_map(self.mapping), "score": self.score, "scale": scale}
 
     @property
     def are_marked(self) -> bool:
         """Return True if one of the files is a marking sheet."""
         from prism.reports.marking_sheets import is_marking_sheet
 
-        return any(is_marking_sheet(path) for path in (self.results, *self.judges))
+        return any(is_marking_sheet(path) for path in (self.results, *(self.judges or ())))
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementOptions:
+    """How agreement is computed and shown, or a sample is drawn: options of `agree`."""
+
+    cut: list[str] = names("Compare pass and fail: scores from here up pass; or between labels.", metavar="SCORE,...")
+    labels: list[str] = names("Compare names, without an order.", keeps_empty=True, metavar="A,B,...")
+    order: list[str] = names("Compare names, in this order.", keeps_empty=True, metavar="LOW,...,HIGH")
+    distance: list[str] = names("Weights of disagreement, for a weighted kappa of names.", metavar="A:B=WEIGHT,...")
+    adjudicator: str = option("Whose word settles where raters differ.", "", metavar="RATER")
+    key: Path | None = option("Key of marking sheets, where it does not stand beside them.")
+    sample: int | None = option("Instead draw N rollouts for people to mark.", min=1, metavar="N")
+    strata: list[str] = names(
+        "Of the sample: score, problem, model, domain, level, or kept fields.", metavar="FIELD,..."
+    )
+    seed: int = option("Of the sample.", 0, min=0)
+    oversample: float = option("How much more is drawn where rules and judges differ.", 3.0, metavar="TIMES")
+    problems: str = option("Of the sample: what was graded against, as `report` takes it.", "")
+    rollouts: Path | None = option("Of the sample: what was graded, as `run` takes it.")
+    fields: take.RolloutFields = field(default_factory=list)
+    title: str = option("Of the sheet's page.", "Marking sheet")
+    out: Path | None = option(
+        "Of a sample a folder, or a file .html or .csv; of an adjudicator a file .csv.", None, "--out", "-o"
+    )
+    replicates: take.Replicates = 1000
+    top: int = option("Largest disagreements that are listed of each pair.", 5, min=0)
+    force: take.Force = False
+    as_json: take.AsJson = False
 
 
 def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
@@ -52,9 +87,8 @@ def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
     try:
         return tuple(float(each) for each in given)
     except ValueError as error:
-        raise typer.BadParameter(
-            f"--cut {','.join(given)}: expected a score, or several between labels: 0.25,0.75"
-        ) from error
+        told = f"--cut {','.join(given)}: expected a score, or several between labels: 0.25,0.75"
+        raise typer.BadParameter(told) from error
 
 
 def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float, ...]) -> LabelScheme | None:
@@ -65,63 +99,40 @@ def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float,
         raise typer.BadParameter("--labels and --order exclude each other; --order names the labels too")
     if not labels and not order:
         return None
-    try:
+    with as_usage("--order" if order else "--labels"):
         return make_scheme(order or labels, is_ordered=bool(order), cuts=cuts)
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"{'--order' if order else '--labels'}: {error}") from error
 
 
-# A sample. ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SampleOptions:
-    """How a sample is drawn: options of `agree --sample`."""
-
-    n: int
-    strata: tuple[str, ...]
-    seed: int
-    oversampling: float
-    problems: str
-    rollouts: Path | None
-    fields: Mapping[str, str]
-    title: str
-
-
-def write_sample(
-    files: RaterFiles, scheme: LabelScheme | None, options: SampleOptions, out: Path | None, *, force: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+def write_sample(files: RaterFiles, scheme: LabelScheme | None, asked: AgreementOptions) -> None:
     """Draw a sample, write sheet and key, and print the strata; exits with code 2 or 3 where that cannot be done."""
     from prism.reports import label_tables, marking_sheets
     from prism.reports.label_agreement import make_scheme
 
-    if out is None or not options.problems or options.rollouts is None:
+    out = asked.out
+    if asked.sample is None or out is None or not asked.problems or asked.rollouts is None:
         raise typer.BadParameter("--sample needs --problems and --rollouts, which the sheet shows, and -o to write it")
-    if options.oversampling <= 0:
-        raise typer.BadParameter(f"--oversample {options.oversampling:g}: expected a number above 0")
+    if asked.oversample <= 0:
+        raise typer.BadParameter(f"--oversample {asked.oversample:g}: expected a number above 0")
     targets = _targets(out)
-    require_folder(out)
-    refuse_existing(targets.values(), force=force)
-    problem_file(options.problems)
-    try:
-        sheet = marking_sheets.draw_sheet(
-            files.results, options.n, scheme or make_scheme(marking_sheets.DEFAULT_LABELS, is_ordered=True),
-            problems=options.problems, rollouts=options.rollouts, judges=files.judges, fields=options.fields,
-            strata=options.strata, oversampling=options.oversampling, seed=options.seed, **files.options,
-        )  # fmt: skip
-    except (prism.PrismError, OSError) as error:
-        fail(str(error))
+    take.require_folder(out)
+    take.refuse_existing(targets.values(), force=asked.force)
+    take.problem_file(asked.problems)
+    sheet = marking_sheets.draw_sheet(
+        files.results, asked.sample, scheme or make_scheme(marking_sheets.DEFAULT_LABELS, is_ordered=True),
+        problems=asked.problems, rollouts=asked.rollouts, judges=files.judges or (),
+        fields=take.parse_field_map(asked.fields), strata=tuple(asked.strata),
+        oversampling=asked.oversample, seed=asked.seed, **files.options,
+    )  # fmt: skip
     if not out.suffix:
-        make_folder(out)
+        take.make_folder(out)
     if "page" in targets:
         from prism.reports.html.marking_page import marking_page
 
-        write_text(targets["page"], marking_page(sheet, title=options.title))
+        take.write_text(targets["page"], marking_page(sheet, title=asked.title))
     if "csv" in targets:
-        write_text(targets["csv"], marking_sheets.csv_text(sheet))
-    write_text(targets["key"], marking_sheets.key_text(sheet.key))
-    if as_json:
+        take.write_text(targets["csv"], marking_sheets.csv_text(sheet))
+    take.write_text(targets["key"], marking_sheets.key_text(sheet.key))
+    if asked.as_json:
         print_json({**sheet.key.to_dict(), "files": {name: str(path) for name, path in targets.items()}})
     else:
         print_parts(label_tables.sample_parts(sheet.key))
@@ -140,39 +151,15 @@ def _targets(out: Path) -> dict[str, Path]:
     return {"page": out / "sheet.html", "csv": out / "sheet.csv", "key": out / "key.json"}
 
 
-# Agreement. -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementOptions:
-    """How agreement is computed and shown: options of `agree`.
-
-    Attributes:
-        distance: weights of disagreement as texts; empty for none.
-        adjudicator: name of a rater; empty for none.
-        key: of marking sheets; None looks for it.
-        out: what is settled; None writes nothing.
-    """
-
-    distance: Sequence[str]
-    adjudicator: str
-    key: Path | None
-    out: Path | None
-    replicates: int
-    top: int
-    force: bool
-    as_json: bool
-
-
 def agree_in_labels(files: RaterFiles, scheme: LabelScheme | None, asked: AgreementOptions) -> int:
     """Print how far raters agree who give names; return the most items that two of them share. PrismError of faults."""
     from prism.reports.label_agreement import label_table
     from prism.reports.marking_sheets import read_marked
 
     if files.are_marked:
-        marked = read_marked(files.results, files.judges, key=asked.key, scheme=scheme, **files.options)
+        marked = read_marked(files.results, files.judges or (), key=asked.key, scheme=scheme, **files.options)
         return _print_labels(marked.table, marked.key, asked)
-    return _print_labels(label_table(files.results, files.judges, scheme, **files.options), None, asked)
+    return _print_labels(label_table(files.results, files.judges or (), scheme, **files.options), None, asked)
 
 
 def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOptions) -> int:
@@ -181,13 +168,13 @@ def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOption
     from prism.reports.ratings import RULES, agreement_of, rating_table
     from prism.reports.report_tables import agreement_parts
 
-    found = rating_table(files.results, files.judges, cut=cut, **files.options)
+    found = rating_table(files.results, files.judges or (), cut=cut, **files.options)
     if not any(each.aligned for each in found.alignment if each.rater != RULES):
         if RULES not in found.raters:
             with suppress(prism.PrismError):  # no vocabulary: then the counts say that nothing was read
-                return _print_labels(label_table(files.results, files.judges, None, **files.options), None, asked)
+                return _print_labels(label_table(files.results, files.judges or (), None, **files.options), None, asked)
         elif any("unreadable" in each.dropped for each in found.alignment):
-            print("prism: if the judges give names, say which: --order LOW,...,HIGH or --labels", file=sys.stderr)
+            tell("if the judges give names, say which: --order LOW,...,HIGH or --labels")
     settled = _settled(found, None, None, asked)
     if settled is not None:
         found = settled.table
@@ -228,14 +215,12 @@ def _settled(
     if not asked.adjudicator:
         return None
     out = asked.out
-    if out is not None:
-        if out.suffix != ".csv":
-            raise typer.BadParameter(f"--out {out}: what is settled is written as .csv")
-        require_folder(out)
-        refuse_existing([out], force=asked.force)
+    if out is not None and out.suffix != ".csv":
+        raise typer.BadParameter(f"--out {out}: what is settled is written as .csv")
+    take.require_new(out, force=asked.force)
     settled = settle(table, asked.adjudicator)
     if out is not None:
-        write_text(out, settled_text(settled.table, scheme, settled.settled_by, key))
+        take.write_text(out, settled_text(settled.table, scheme, settled.settled_by, key))
         n_open = settled.count("")
         n = len(settled.settled_by) - n_open
         print(f"{out}: {count_of(n, 'item')} settled, {n_open} open", file=sys.stderr)

@@ -5,25 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import prism
+from prism.cli.talk import as_usage, fail, tell, told_of
 from prism.errors import needs_extra
-from prism.inputs import (
-    decode,
-    near_file,
-    parse_json,
-    parse_toml,
-    read_bytes,
-    refuse_constant,
-    shown,
-    why_failed,
-)
+from prism.inputs import decode, near_file, parse_json, parse_toml, read_bytes, refuse_constant, shown, why_failed
 from prism.latex.documents.document import Document
 from prism.latex.documents.reading import read_document
 from prism.reports.formats import Format
@@ -33,9 +25,6 @@ if TYPE_CHECKING:
     from prism.latex import Solution
     from prism.problem.schema import Problem
     from prism.reports.gates import Results
-
-
-BAD_FILE = 3
 
 _MAX_TEXT = 1 << 28  # bytes of a text, of which far fewer are read as a solution
 _SIGNS_OF_TEXT = ("$", "\\", "=", "\n", "\r")  # names of files hardly have one
@@ -49,12 +38,6 @@ def require_report(command: str) -> None:
         fail(needs_extra(f"{command} needs pandas and scipy of", "report"))
 
 
-def fail(message: str) -> NoReturn:
-    """Print a message to standard error and exit with code 3 (bad problem or input file, missing extra)."""
-    print(f"prism: {message}", file=sys.stderr)
-    raise typer.Exit(BAD_FILE)
-
-
 def parse_context(text: str, macros: str = "") -> prism.Context | None:
     """Parse the JSON of `--context` into a `Context`, with the macros of a file; None if both are empty.
 
@@ -63,17 +46,13 @@ def parse_context(text: str, macros: str = "") -> prism.Context | None:
     beside = read_macro_file(macros)
     if not text and not beside:
         return None
-    try:
+    with told_of(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}'):
         data = parse_json(text or "{}", constant=refuse_constant)
-    except prism.PrismError as error:
-        fail(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}: {error}')
     if beside and isinstance(data, dict):
         own = data.get("macros", {})
         data["macros"] = {**beside, **own} if isinstance(own, dict) else own
-    try:
+    with told_of("--context"):
         return prism.Context.from_dict(data)
-    except prism.PrismError as error:
-        fail(f"--context: {error}")
 
 
 def read_macro_file(name: str) -> dict[str, object]:
@@ -82,10 +61,8 @@ def read_macro_file(name: str) -> dict[str, object]:
 
     if not name:
         return {}
-    try:
+    with told_of(f"{name}: no TOML"):
         data = parse_toml(read_text(name))
-    except prism.PrismError as error:
-        fail(f"{name}: no TOML: {error}")
     faults: list[str] = []
     if "macros" not in data:
         faults.append(r"holds no table `macros`; write [macros], and below it '\vc' = '\vec{#1}'")
@@ -105,12 +82,6 @@ def name_unread(reference: str, claim: str, context: prism.Context | None) -> st
         except prism.LatexSyntaxError:
             return name
     return ""
-
-
-def in_words(error: Exception) -> str:
-    """The message of an error; of one of the system its file and reason, without the number."""
-    name = getattr(error, "filename", None)
-    return f"{name}: {why_failed(error)}" if name else why_failed(error)
 
 
 def unknown_name(name: str) -> str:
@@ -147,11 +118,7 @@ def is_json(name: str) -> bool:
 
 def load_problem_or_exit(name: str, macros: str = "") -> Problem:
     """Load a problem by path or shipped id, with the macros of a file, or exit with code 3."""
-    beside = read_macro_file(macros)
-    try:
-        return prism.load_problem(name if is_json(name) else problem_file(name), macros=beside)
-    except prism.DataFileError as error:
-        fail(str(error))
+    return prism.load_problem(name if is_json(name) else problem_file(name), macros=read_macro_file(macros))
 
 
 def files_to_lint(names: Sequence[str]) -> list[str]:
@@ -222,12 +189,20 @@ MacroFile = Annotated[
     str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
 ]
 AllowFaults = Annotated[
-    bool, typer.Option("--allow-faults", help="Grade although a node of the reference is one that nothing matches.")
+    bool, typer.Option("--allow-faults", help="Grade although the reference has nodes that nothing matches.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 TableFormat = Annotated[Format, typer.Option("--format", help="Of the tables.")]
 Percent = Annotated[bool, typer.Option("--percent", help="Shares in the tables as 12.34, not 0.123.")]
 Replicates = Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")]
+JudgeScale = Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")]
+RolloutFields = Annotated[
+    list[str], names_option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
+]
+PageOrTables = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Page to write, .html; or tables: .csv, .md, .tex, or a folder for --format."),
+]
 OneProblem = Annotated[
     str,
     typer.Argument(
@@ -240,6 +215,18 @@ OneSolution = Annotated[
         help="Solution: a file (.md, .tex, .docx, .ipynb, .html, .json and others); - is stdin; or the text."
     ),
 ]
+Rollouts = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
+RolloutMap = Annotated[
+    list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
+]
+SkipUnknown = Annotated[
+    bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
+]
+Thinking = Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")]
+MaxIncidents = Annotated[
+    int, typer.Option("--max-incidents", min=0, help="Failures of the grader that are put up with.")
+]
+TokenVariable = Annotated[str, typer.Option(help="Or the environment variable that holds it.")]
 ManyProblems = Annotated[
     str,
     typer.Argument(
@@ -266,6 +253,30 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"{folder}: the folder cannot be made: {why_failed(error)}")
+
+
+def require_new(out: Path | None, *, force: bool) -> None:
+    """Exit with code 3 if a file cannot be written: there is no folder, or it is there already."""
+    require_folder(out)
+    refuse_existing([] if out is None else [out], force=force)
+
+
+def write_new(texts: Mapping[Path, str | bytes], *, force: bool) -> None:
+    """Write files and make their folders; exits with code 3, before any is written, if one is there already."""
+    refuse_existing(texts, force=force)
+    for path, text in texts.items():
+        make_folder(path.parent)
+        write_text(path, text)
+
+
+def write_text(path: Path, text: str | bytes, *, is_added: bool = False) -> None:
+    """Write or append a file, or exit with code 3."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    try:
+        with path.open("ab" if is_added else "wb") as file:
+            file.write(raw)
+    except OSError as error:
+        fail(f"{path}: cannot be written: {why_failed(error)}")
 
 
 def require_folder(out: Path | None) -> None:
@@ -317,7 +328,7 @@ def _read_solution_file(name: str) -> Document:
     except prism.PrismError as error:
         fail(f"{name}: {error}{near_file(Path(name))}")
     if found.not_read:
-        print(f"prism: {name}: is read, but for {', '.join(found.not_read)}", file=sys.stderr)
+        tell(f"{name}: is read, but for {', '.join(found.not_read)}")
     return found
 
 
@@ -354,11 +365,9 @@ def read_tokens(file: Path | None, variable: str) -> list[str]:
         raise typer.BadParameter("--token-file and --token-env exclude each other")
     text = os.environ.get(variable, "") if file is None else read_text(str(file))
     found = [line.strip() for line in text.splitlines() if line.strip()] or [""]
-    try:
+    with as_usage(str(file or variable)):
         for each in found:
             check_token(each)
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"{file or variable}: {error}") from error
     return found
 
 
@@ -376,10 +385,8 @@ def parse_scoring(given: Sequence[str]) -> str | dict[str, float]:
     text = ",".join(given)
     if "=" not in text:
         return text
-    try:
+    with as_usage(f"--scoring {text}"):
         return {name.strip(): float(weight) for name, _, weight in (pair.partition("=") for pair in given)}
-    except ValueError as error:
-        raise typer.BadParameter(f"--scoring {text}: {error}") from error
 
 
 def step_summary_path() -> Path:

@@ -6,21 +6,23 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from prism.cli.options import fail
+from prism.cli.options import write_text
+from prism.cli.talk import tell
 from prism.errors import PrismError, count_of
-from prism.inputs import shown, why_failed
+from prism.inputs import shown
 from prism.runs.input_files import InputFile, InputKind, of_kind
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
     from prism.algebra.expr import Formula
     from prism.authoring.conversions import Conversion
@@ -42,15 +44,6 @@ _MOST_WIDTH = 10_000  # columns of a table that no terminal can show
 _LEAST_WIDTH = 20  # columns, whatever COLUMNS says: below, a table has no room for its cells
 
 
-def write_text(path: Path, text: str, *, is_added: bool = False) -> None:
-    """Write or append a text file, or exit with code 3."""
-    try:
-        with path.open("a" if is_added else "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        fail(f"{path}: cannot be written: {why_failed(error)}")
-
-
 def write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
     """Write a problem file as TOML or JSON, by the ending of its name."""
     if path.suffix == ".json":
@@ -62,48 +55,38 @@ def write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) 
 
 
 @contextmanager
-def progress_bar(n: int, doing: str) -> Iterator[Callable[[int], None]]:
+def progress_bar(n: int | None, doing: str) -> Iterator[Callable[[int], None]]:
     """A progress bar on standard error if that is a terminal; gives the function that advances it.
 
     Args:
-        n: steps in all.
+        n: steps in all; None where they cannot be counted: then a moving mark, and the seconds so far.
         doing: what is done, in a word before the bar.
     """
     if not sys.stderr.isatty():
         yield lambda _: None
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True) as bar:
+    moving = (rich.SpinnerColumn(), rich.TextColumn(doing), rich.TimeElapsedColumn())
+    counted = (rich.TextColumn(doing), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
+    columns = moving if n is None else counted
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(doing, total=n)
         yield lambda more: bar.advance(task, more)
 
 
-def with_progress(items: Sequence[T], doing: str) -> Iterator[T]:
-    """Yield the items, with a `progress_bar` that counts those that are done."""
-    with progress_bar(len(items), doing) as advance:
+def with_progress(items: Iterable[T], doing: str, *, n: int | None = None) -> Iterator[T]:
+    """Yield the items, with a `progress_bar` that counts those that are done, of `n` where they have no length."""
+    with progress_bar(len(items) if isinstance(items, Sized) else n, doing) as advance:
         for item in items:
             yield item
             advance(1)
 
 
-@contextmanager
-def spinner(doing: str) -> Iterator[None]:
-    """A moving mark and the seconds so far on standard error, if that is a terminal, where no steps can be counted."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn(doing), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True) as bar:
-        bar.add_task(doing, total=None)
-        yield
+def spinner(doing: str) -> AbstractContextManager[object]:
+    """A moving mark and the seconds so far, as `progress_bar` where no steps can be counted."""
+    return progress_bar(None, doing)
 
 
 def describe_run(summary: Summary, out: Path, left_out: Sequence[InputFile]) -> str:
@@ -123,7 +106,7 @@ def tell_unreadable(summary: Summary, out: Path) -> None:
     """Tell on standard error of how many rollouts nothing that states anything could be read; nothing if of none."""
     if summary.n_no_formulas:
         told = f"in {summary.n_no_formulas} of {count_of(summary.n, 'rollout')} no formula could be read"
-        print(f"prism: {out}: {told} (flag no_formulas); a score 0 there is no verdict, look at them", file=sys.stderr)
+        tell(f"{out}: {told} (flag no_formulas); a score 0 there is no verdict, look at them")
 
 
 def tell_pace(summary: Summary, seconds: float) -> None:
@@ -140,17 +123,17 @@ def tell_pace(summary: Summary, seconds: float) -> None:
     total = sum(summary.seconds.values())
     if total:  # Ray's actors look at no clock
         shares = ", ".join(f"{step} {taken / total:.0%}" for step, taken in summary.seconds.items())
-        print(f"prism: the time of the workers, {total:.1f} s: {shares}", file=sys.stderr)
+        tell(f"the time of the workers, {total:.1f} s: {shares}")
 
 
 def tell_left_out(left_out: Sequence[InputFile]) -> None:
     """Tell on standard error each file that is not read, as it needs a person, and those that are nobody's work."""
     for file in of_kind(left_out, InputKind.UNREAD):
-        print(f"prism: needs a person: {file.place} {file.reason}", file=sys.stderr)
+        tell(f"needs a person: {file.place} {file.reason}")
     if hidden := of_kind(left_out, InputKind.HIDDEN):
         more = f" and {count_of(len(hidden) - _SHOWN_IDS, 'more file')}" if len(hidden) > _SHOWN_IDS else ""
         names = ", ".join(file.place for file in hidden[:_SHOWN_IDS])
-        print(f"prism: passed over, as hidden files are: {names}{more}", file=sys.stderr)
+        tell(f"passed over, as hidden files are: {names}{more}")
 
 
 def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
@@ -160,12 +143,12 @@ def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
         named = [f"{shown(name)} ({n})" for name, n in scanned.skipped.items()]
         more = f" and {count_of(len(named) - _SHOWN_IDS, 'more id')}" if len(named) > _SHOWN_IDS else ""
         told = f"{count_of(scanned.n_skipped, 'record')} skipped, as no problem has the id"
-        print(f"prism: {rollouts}: {told}: {', '.join(named[:_SHOWN_IDS])}{more}", file=sys.stderr)
+        tell(f"{rollouts}: {told}: {', '.join(named[:_SHOWN_IDS])}{more}")
     if scanned.n_null:
         told = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
-        print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
+        tell(f"{rollouts}: {told}; they are graded as empty texts, with score 0")
     if scanned.absent:
-        print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
+        tell(f"{rollouts}: --keep: no record has the field {', '.join(scanned.absent)}")
 
 
 def tell_images(prompt: Prompt) -> None:
@@ -174,9 +157,9 @@ def tell_images(prompt: Prompt) -> None:
 
     for place, image in enumerate(prompt.images, start=1):
         try:
-            print(f"prism: figure {place} goes with this text: {image_path(image)}", file=sys.stderr)
+            tell(f"figure {place} goes with this text: {image_path(image)}")
         except PrismError as error:
-            print(f"prism: figure {place} goes with this text: {error}", file=sys.stderr)
+            tell(f"figure {place} goes with this text: {error}")
 
 
 def drafted_sizes(made: Draft) -> str:
@@ -190,13 +173,13 @@ def drafted_sizes(made: Draft) -> str:
     )
 
 
-def print_converted(made: Conversion, paths: list[Path]) -> None:
+def print_converted(made: Conversion, n_files: int) -> None:
     """Print what was written, and for each converted problem what a person should check."""
     for each in made.problems:
         for remark in each.remarks:
             print(f"{each.data['id']}: {remark}")
     nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
-    counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
+    counts = (len(made.problems), "problem"), (nodes, "node"), (n_files, "file")
     first = "; read through what was written, then: prism lint" if made.problems else ""
     print(f"{', '.join(count_of(n, noun) for n, noun in counts)}{first}")
 
@@ -226,6 +209,16 @@ def make_console() -> Console:
     else:
         width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else PIPE_WIDTH
     return Console(width=width or PIPE_WIDTH, highlight=False, markup=False)
+
+
+def plain_table(heads: Iterable[str], numbers: Collection[str] = (), **shown: Any) -> Table:
+    """Return a table without lines, to which rows are added; the columns of numbers stand to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title_justify="left", caption_justify="left", **shown)
+    for name in heads:
+        table.add_column(name, justify="right" if name in numbers else "left")
+    return table
 
 
 def print_tables(*parts: RenderableType) -> None:

@@ -12,45 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import prism
+from prism.cli import options as take
+from prism.cli import output
 from prism.cli.application import app
 from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
 from prism.cli.helptext import Door
-from prism.cli.options import (
-    BAD_FILE,
-    NO_NAMES,
-    AsJson,
-    Force,
-    MacroFile,
-    ManyProblems,
-    complete_problem,
-    fail,
-    files_to_lint,
-    is_text,
-    load_problem_or_exit,
-    make_folder,
-    names_option,
-    parse_field_map,
-    problem_file,
-    read_macro_file,
-    read_solutions,
-    read_text,
-    refuse_existing,
-    require_folder,
-    unknown_name,
-)
-from prism.cli.output import (
-    drafted_sizes,
-    make_console,
-    print_converted,
-    print_json,
-    print_parts,
-    print_tables,
-    spinner,
-    tell_images,
-    with_progress,
-    write_problem,
-    write_text,
-)
+from prism.cli.option_groups import with_options
+from prism.cli.output import print_json, print_tables, spinner
+from prism.cli.talk import BAD_FILE, as_usage, fail, tell, told_of
 from prism.cli.templates import lint_templates
 from prism.errors import count_of
 from prism.inputs import shown
@@ -61,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @app.command("list", rich_help_panel=Door.WRITE)
-def list_problems(as_json: AsJson = False) -> None:
+def list_problems(as_json: take.AsJson = False) -> None:
     """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
     from prism.problem.source import shipped_files
     from prism.reports import tables
@@ -79,12 +48,12 @@ def show(
         str,
         typer.Argument(
             help="Problem file, or shipped id; or a set: a folder, a .jsonl file, a .json list.",
-            autocompletion=complete_problem,
+            autocompletion=take.complete_problem,
         ),
     ],
     as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
     as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
-    as_json: AsJson = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Show a problem as the grader knows it: DAG, values, definitions, constants, unused text; or count a set."""
     from prism.problem.collection import is_problem_set
@@ -93,12 +62,12 @@ def show(
 
     if as_mermaid + as_dot + as_json > 1:
         raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
-    if is_problem_set(problem_file(problem)):
+    if is_problem_set(take.problem_file(problem)):
         if as_mermaid or as_dot:
             raise typer.BadParameter("--mermaid and --dot draw one problem, and not a set")
         _show_set(problem, as_json=as_json)
         return
-    loaded = load_problem_or_exit(problem)
+    loaded = take.load_problem_or_exit(problem)
     if as_json:
         print_json(tables.problem_facts(loaded))
     elif as_mermaid or as_dot:
@@ -107,7 +76,7 @@ def show(
         in_unicode = drawing.is_drawable(sys.stdout.encoding)
         if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
-        print_tables(*tables.problem_tables(loaded, make_console().width, in_unicode=in_unicode))
+        print_tables(*tables.problem_tables(loaded, output.make_console().width, in_unicode=in_unicode))
 
 
 def _show_set(name: str, *, as_json: bool) -> None:
@@ -116,60 +85,48 @@ def _show_set(name: str, *, as_json: bool) -> None:
     from prism.problem.set_counts import count_problems
     from prism.reports.tables import set_parts
 
-    try:
-        with spinner("loading"):
-            found = count_problems(load_problems(name).values())
-    except prism.PrismError as error:
-        fail(str(error))
+    with spinner("loading"):
+        found = count_problems(load_problems(name).values())
     if as_json:
         print_json(found.to_dict())
     else:
-        print_parts(set_parts(found))
+        output.print_parts(set_parts(found))
 
 
 @app.command("prompt", rich_help_panel=Door.EVALUATE)
 def print_prompt(
-    problems: ManyProblems,
+    problems: take.ManyProblems,
     style: Annotated[str, typer.Option(help="Answer format: prism, engtrace, engjudge, prism-physics.")] = "prism",
     part: Annotated[str, typer.Option(metavar="LETTER", help="Ask this part only; of one problem.")] = "",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="File of JSON lines: problem_id, prompt, images. [default: stdout]"),
     ] = None,
-    macros: MacroFile = "",
-    force: Force = False,
-    as_json: AsJson = False,
+    macros: take.MacroFile = "",
+    force: take.Force = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Print what a model is given for a problem: text and answer format, no answer; of a set, JSON lines."""
     from prism.grading.row import json_line
     from prism.problem import prompts
 
-    require_folder(out)
-    refuse_existing([out] if out else [], force=force)
-    try:
+    take.require_new(out, force=force)
+    with as_usage():
         prompts.checked_style(style)
-    except prism.PrismError as error:
-        raise typer.BadParameter(str(error)) from error
-    path, beside = problem_file(problems), read_macro_file(macros)
-    try:
-        loaded = list(prism.load_problems(path, macros=beside).values())
-        if part and len(loaded) > 1:
-            raise typer.BadParameter(f"--part is for one problem, and {problems} holds {len(loaded)}")
-        made = [prompts.make_prompt(each, style, part=part) for each in loaded]
-    except prism.PrismError as error:
-        fail(str(error))
+    path, beside = take.problem_file(problems), take.read_macro_file(macros)
+    loaded = list(prism.load_problems(path, macros=beside).values())
+    if part and len(loaded) > 1:
+        raise typer.BadParameter(f"--part is for one problem, and {problems} holds {len(loaded)}")
+    made = [prompts.make_prompt(each, style, part=part) for each in loaded]
     is_one = len(made) == 1 and not path.is_dir() and path.suffix != ".jsonl"
-    try:
-        if is_one and out is None and not as_json:
-            print(made[0].text.encode("utf-8", "replace").decode("utf-8"))  # JSON may hold half of a surrogate pair
-            tell_images(made[0])
-            return
-        rows = prompts.rows_of(made, prompts.Prompt.to_dict if as_json and out is None else prompts.Prompt.to_row)
-    except prism.PrismError as error:
-        fail(str(error))
+    if is_one and out is None and not as_json:
+        print(made[0].text.encode("utf-8", "replace").decode("utf-8"))  # JSON may hold half of a surrogate pair
+        output.tell_images(made[0])
+        return
+    rows = prompts.rows_of(made, prompts.Prompt.to_dict if as_json and out is None else prompts.Prompt.to_row)
     lines = "".join(f"{json_line(row).decode()}\n" for row in rows)
     if out is not None:
-        write_text(out, lines)
+        take.write_text(out, lines)
         told = {"out": str(out), "prompts": len(rows)}
         print_json(told) if as_json else print(f"{out}: {count_of(len(rows), 'prompt')}")
     elif as_json:
@@ -181,7 +138,8 @@ def print_prompt(
 @app.command(rich_help_panel=Door.WRITE)
 def lint(
     problems: Annotated[
-        list[str] | None, typer.Argument(help="Problem files, folders, sets: .jsonl.", autocompletion=complete_problem)
+        list[str] | None,
+        typer.Argument(help="Problem files, folders, sets: .jsonl.", autocompletion=take.complete_problem),
     ] = None,
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
@@ -189,13 +147,13 @@ def lint(
         Path | None,
         typer.Option(metavar="FILE", help="Domains and subtopics, TOML. [default: vocabulary/domains.toml]"),
     ] = None,
-    macros: MacroFile = "",
+    macros: take.MacroFile = "",
     dataset: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A published data set instead: file or folder; needs --from.")
     ] = None,
     origin: FromDataset = "",
     seeds: Annotated[int, typer.Option(min=1, help="Of each template: seeds that are made and graded.")] = 200,
-    as_json: AsJson = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """List what is wrong with problem files, templates or a data set; exit code 3 if there is a fault."""
     if dataset is not None or origin:
@@ -205,8 +163,9 @@ def lint(
         raise typer.BadParameter("name a problem file, or a data set with --dataset FILE --from NAME")
     from prism.generation.loading import is_template
     from prism.problem.source import problem_path
+    from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
 
-    problems, beside = files_to_lint(problems), read_macro_file(macros)
+    problems, beside = take.files_to_lint(problems), take.read_macro_file(macros)
     if templates := [name for name in problems if is_template(name)]:
         if len(templates) < len(problems):
             fail(f"{templates[0]}: is a template; check templates and problem files one after the other")
@@ -215,22 +174,22 @@ def lint(
             raise typer.BadParameter(f"{', '.join(ignored)}: for problem files, and {templates[0]} is a template")
         lint_templates(templates, n_seeds=seeds, as_json=as_json)
         return
-    known = _vocabulary_or_exit(vocabulary)
+    known = shipped_vocabulary() if vocabulary is None else read_vocabulary(vocabulary)
     found = list(_findings_in(problems, beside, known))
-    missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
+    missing = {name: said for name in problems if (said := take.unknown_name(name))}  # told below, and not as a finding
     count: Counter[str] = Counter(finding.kind for _, finding in found)
     if sarif is not None:
         from prism.reports import ci_formats
 
         placed = [(str(problem_path(name)), each) for name, each in found if notes or each.kind != "note"]
-        write_text(sarif, ci_formats.sarif(placed))
+        take.write_text(sarif, ci_formats.sarif(placed))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
         _print_findings([each for each in found if each[0] not in missing], count, len(problems), notes=notes)
     for name, said in missing.items():
-        print(f"prism: {name or shown(name)}: {said}", file=sys.stderr)
+        tell(f"{name or shown(name)}: {said}")
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
 
@@ -243,23 +202,13 @@ def _findings_in(
     from prism.problem.collection import entries_of_set
     from prism.problem.source import problem_path
 
-    for name in with_progress(names, "checking"):
+    for name in output.with_progress(names, "checking"):
         path = problem_path(name)
         if entries := entries_of_set(path):
             found = lint_entries(entries, macros=macros, vocabulary=known)
             yield from ((each.place, each.finding) for each in found)
         else:
             yield from ((name, each) for each in prism.lint(path, macros=macros, vocabulary=known))
-
-
-def _vocabulary_or_exit(path: Path | None) -> Vocabulary:
-    """Return the vocabulary of a file, the shipped one without a file; exit with code 3 if the file has faults."""
-    from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
-
-    try:
-        return shipped_vocabulary() if path is None else read_vocabulary(path)
-    except prism.DataFileError as error:
-        fail(str(error))
 
 
 def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n_files: int, *, notes: bool) -> None:
@@ -294,37 +243,34 @@ def draft(
         ),
     ] = None,
     name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
-    force: Force = False,
-    as_json: AsJson = False,
+    force: take.Force = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
     from prism.authoring.draft_alternatives import draft_alternatives
 
-    require_folder(out)
-    refuse_existing([out] if out else [], force=force)
-    names = ["" if each == "-" or is_text(each) else Path(each).stem for each in solutions]
-    source = ", ".join("the solution" if is_text(each) else each for each in solutions)
+    take.require_new(out, force=force)
+    names = ["" if each == "-" or take.is_text(each) else Path(each).stem for each in solutions]
+    source = ", ".join("the solution" if take.is_text(each) else each for each in solutions)
     named = name or (out.stem if out else names[0]) or "draft"
-    text = read_text(problem) if problem else ""
-    try:
-        given = read_solutions(solutions)
-        with spinner("comparing formulas"):
-            made = draft_alternatives(given, names=names, problem=text, answers=answer or (), name=named)
-    except prism.PrismError as error:
-        fail(f"{source}: {error}")
+    text = take.read_text(problem) if problem else ""
+    given = take.read_solutions(solutions)
+    with told_of(source), spinner("comparing formulas"):
+        made = draft_alternatives(given, names=names, problem=text, answers=answer or (), name=named)
     for remark in made.remarks:
-        print(f"prism: {source}: {remark}", file=sys.stderr)
+        tell(f"{source}: {remark}")
     if out is not None:
-        write_problem(out, made.data, made.toml)
+        output.write_problem(out, made.data, made.toml)
     if as_json:
         print_json(made.to_dict())
     elif out is None:
         print(made.toml(), end="")
     else:
-        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
+        print(f"{out}: {output.drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
 @app.command(rich_help_panel=Door.WRITE)
+@with_options
 def convert(
     file: Annotated[
         Path,
@@ -338,43 +284,33 @@ def convert(
     ] = None,
     origin: FromDataset = "",
     mapping: Annotated[
-        list[str], names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit.")
-    ] = NO_NAMES,
-    variant: Annotated[str, typer.Option(help="Of the data set's variants this one only.")] = "",
-    language: Annotated[str, typer.Option(help="Of a data set in two languages this one only: en, zh.")] = "",
-    as_draft: Annotated[bool, typer.Option("--draft", help="Draft a DAG where a row has a worked solution.")] = False,
-    partial: Annotated[bool, typer.Option("--partial", help="Exit code 0 although rows were refused.")] = False,
-    force: Force = False,
-    as_json: AsJson = False,
+        list[str],
+        take.names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit."),
+    ] = take.NO_NAMES,
+    *,
+    wanted: Wanted,
 ) -> None:
     """Make problem files from rows of questions, data sets and marking schemes; exit code 3 if one cannot be."""
-    wanted = Wanted(variant, language, is_drafted=as_draft, is_partial=partial)
-    if convert_rows(file, origin, parse_field_map(mapping), wanted, out, force=force, as_json=as_json):
+    if convert_rows(file, origin, take.parse_field_map(mapping), wanted, out):
         return
-    if variant or language:
+    if wanted.variant or wanted.language:
         raise typer.BadParameter("--variant and --language go with --from NAME")
-    if as_draft or partial:
+    if wanted.draft or wanted.partial:
         told = "--draft and --partial go with --from NAME or rows of questions, and the file has none under known names"
         raise typer.BadParameter(f"{told}: --map question=FIELD,answer=FIELD,solution=FIELD says which these are")
     from prism.authoring import conversions, converting
 
-    try:
-        with spinner("converting"):
-            made = converting.convert(file)
-        texts = conversions.problem_files(made, out)
-    except prism.PrismError as error:
-        fail(str(error))
-    refuse_existing([path for path, _ in texts], force=force)
-    for path, text in texts:
-        make_folder(path.parent)
-        write_text(path, text)
-    if as_json:
+    with spinner("converting"):
+        made = converting.convert(file)
+    texts = dict(conversions.problem_files(made, out))
+    take.write_new(texts, force=wanted.force)
+    if wanted.as_json:
         print_json(made.to_dict())
     elif out is None:
-        print("".join(text for text in conversions.problem_texts(made)), end="")
+        print("".join(conversions.problem_texts(made)), end="")
     else:
-        print_converted(made, [path for path, _ in texts])
+        output.print_converted(made, len(texts))
     for fault in conversions.told_once(made.faults):
-        print(f"prism: {file}: {fault}", file=sys.stderr)
+        tell(f"{file}: {fault}")
     if made.faults:
         raise typer.Exit(BAD_FILE)

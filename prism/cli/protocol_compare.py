@@ -5,37 +5,18 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import prism
-from prism.cli.application import INCIDENTS, NOTHING_GRADED
-from prism.cli.options import (
-    NO_NAMES,
-    AsJson,
-    Force,
-    make_folder,
-    names_option,
-    refuse_existing,
-    require_folder,
-    require_report,
-)
-from prism.cli.output import print_json, print_parts, spinner, write_text
-from prism.cli.protocols import (
-    Keep,
-    Mapping,
-    MaxIncidents,
-    SkipUnknown,
-    Thinking,
-    Workers,
-    faults_told,
-    graded_input,
-    protocols,
-    read_problems,
-)
-from prism.cli.references import AllowFaults
+from prism.cli import options as take
+from prism.cli import protocols as shared
+from prism.cli.option_groups import with_options
+from prism.cli.output import print_json, print_parts, spinner
+from prism.cli.talk import exit_unless_graded
 from prism.errors import PrismError, count_of
 
 if TYPE_CHECKING:
@@ -45,7 +26,8 @@ if TYPE_CHECKING:
 _ROWS = ("scores", "psas", "engtrace", "engjudge")  # files that `--rows` writes
 
 
-@protocols.command("compare")
+@shared.protocols.command("compare")
+@with_options
 def compare(
     rows: Annotated[
         list[Path] | None,
@@ -56,8 +38,8 @@ def compare(
         typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Six scores of these rollouts, by rule."),
     ] = None,
     policies: Annotated[
-        list[str], names_option(metavar="NAME,...", help="Further numbers of a protocol's rows, as psas_judged.")
-    ] = NO_NAMES,
+        list[str], take.names_option(metavar="NAME,...", help="Further numbers of a protocol's rows, as psas_judged.")
+    ] = take.NO_NAMES,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="An HTML page.")] = None,
     rows_folder: Annotated[
         Path | None, typer.Option("--rows", metavar="FOLDER", help="With --rules: keep the rows of each score there.")
@@ -65,49 +47,37 @@ def compare(
     top: Annotated[int, typer.Option(min=0, help="Disagreements that are shown.")] = 20,
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     title: Annotated[str, typer.Option(help="Of the page.")] = "One set of responses, several scores",
-    workers: Workers = None,
-    mapping: Mapping = NO_NAMES,
-    keep: Keep = NO_NAMES,
-    skip_unknown: SkipUnknown = False,
-    thinking: Thinking = False,
-    allow_faults: AllowFaults = False,
-    max_incidents: MaxIncidents = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    *,
+    grading: shared.Grading,
 ) -> None:
     """Hold several scores of the same responses side by side: nulls, rank correlations, where they disagree most."""
     files = rows or []
-    _check_options(files, rules, out, rows_folder, force=force)
-    require_report("prism protocol compare")
+    _check_options(files, rules, out, rows_folder, force=grading.force)
+    take.require_report("prism protocol compare")
     from prism.reports.score_comparison import compare_scores
+    from prism.reports.score_comparison_tables import score_comparison_tables
 
     n_incident = 0
-    with faults_told():
-        columns: list[ScoreColumn] = []
-        if rules is not None:
-            problems, rollouts = rules
-            scored = _score_by_rules(
-                problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
-                allow_faults=allow_faults, workers=workers,
-            )  # fmt: skip
-            n_incident = scored.n_incident
-            if rows_folder is not None:
-                _write_all(scored, rows_folder)
-            columns += _columns_by_rules(scored, policies)
-        for path in files:
-            columns += _columns_of_file(path, policies, {column.name for column in columns})
-        with spinner("comparing"):
-            found = compare_scores(columns, replicates=replicates, top=top)
+    columns: list[ScoreColumn] = []
+    if rules is not None:
+        scored = _score_by_rules(*rules, grading)
+        n_incident = scored.n_incident
+        if rows_folder is not None:
+            _write_all(scored, rows_folder)
+        columns += _columns_by_rules(scored, policies)
+    for path in files:
+        columns += _columns_of_file(path, policies, {column.name for column in columns})
+    with spinner("comparing"):
+        found = compare_scores(columns, replicates=replicates, top=top)
     if out is not None:
         _write_page(out, found, columns, title, [*files, *([rules[1]] if rules else [])])
-    if as_json or out is None:
-        _print_comparison(found, as_json=as_json)
+    if grading.as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        print_parts(score_comparison_tables(found))
     else:
         print(f"{out}: {count_of(found.n, 'response')}, {count_of(len(found.names), 'score')}", file=sys.stderr)
-    if not any(one.n > one.n_null for one in found.figures):
-        raise typer.Exit(NOTHING_GRADED)
-    if n_incident > max_incidents:
-        raise typer.Exit(INCIDENTS)
+    exit_unless_graded(any(one.n > one.n_null for one in found.figures), n_incident, grading.max_incidents)
 
 
 def _check_options(
@@ -119,35 +89,20 @@ def _check_options(
     if rows_folder is not None:
         if rules is None:
             raise typer.BadParameter("--rows keeps the rows that --rules makes")
-        make_folder(rows_folder)
-        refuse_existing((rows_folder / f"{name}.jsonl" for name in _ROWS), force=force)
-    if out is not None:
-        if out.suffix not in (".html", ".htm"):
-            raise typer.BadParameter(f"--out {out}: expected a file .html")
-        require_folder(out)
-        refuse_existing([out], force=force)
+        take.make_folder(rows_folder)
+        take.refuse_existing((rows_folder / f"{name}.jsonl" for name in _ROWS), force=force)
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise typer.BadParameter(f"--out {out}: expected a file .html")
+    take.require_new(out, force=force)
 
 
-def _score_by_rules(
-    problems: str,
-    rollouts: Path,
-    *,
-    mapping: Sequence[str],
-    keep: Sequence[str],
-    skip_unknown: bool,
-    thinking: bool,
-    allow_faults: bool,
-    workers: int | None,
-) -> SideBySide:
+def _score_by_rules(problems: str, rollouts: Path, grading: shared.Grading) -> SideBySide:
     """Score rollouts by rule in all ways; arguments as on the command line."""
     from prism.protocols.side_by_side import find_beside, rows_side_by_side
 
-    known = read_problems(problems)
-    graded = graded_input(
-        problems, rollouts, problems=known, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
-        allow_faults=allow_faults, workers=workers, then=find_beside,
-    )  # fmt: skip
-    return rows_side_by_side(graded, known, thinking=thinking)
+    known = shared.read_problems(problems)
+    graded = shared.graded_input(problems, rollouts, grading, problems=known, then=find_beside)
+    return rows_side_by_side(graded, known, thinking=grading.thinking)
 
 
 def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[ScoreColumn]:
@@ -165,8 +120,6 @@ def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[Score
 
 def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> list[ScoreColumn]:
     """Return the scores of a file; a name that is taken stands with that of the file."""
-    from dataclasses import replace
-
     from prism.reports.score_comparison import columns_of_rows
     from prism.runs.score_files import score_rows
 
@@ -196,14 +149,4 @@ def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], t
     from prism.reports.html.score_comparison import score_comparison_page
 
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources if path.is_file()}
-    write_text(out, score_comparison_page(found, columns, title=title, sources=digests))
-
-
-def _print_comparison(found: ScoreComparison, *, as_json: bool) -> None:
-    """Print a comparison as tables or as JSON."""
-    if as_json:
-        print_json(found.to_dict())
-        return
-    from prism.reports.score_comparison_tables import score_comparison_tables
-
-    print_parts(score_comparison_tables(found))
+    take.write_text(out, score_comparison_page(found, columns, title=title, sources=digests))

@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prism.cli.options import NO_NAMES, AsJson, Force, names_option, parse_field_map
+from prism.cli import options as take
+from prism.cli import protocols as shared
 from prism.cli.output import print_parts, progress_bar
-from prism.cli.protocols import (
-    Keep,
-    MaxIncidents,
-    Out,
-    PreferRules,
-    Workers,
-    faults_told,
-    finish,
-    prefers_rules,
-    prepare_output,
-    protocols,
-    tell_warnings,
-)  # fmt: skip
 from prism.protocols.engibench_units import Units
 from prism.resources import n_processors
 
@@ -34,7 +22,7 @@ if TYPE_CHECKING:
     from prism.reports.table_formats import DataTable
 
 
-@protocols.command("engibench")
+@shared.protocols.command("engibench")
 def engibench(
     table: Annotated[Path, typer.Argument(metavar="ROWS", help="Questions: the CSV of Levels 1 and 2, or of Level 3.")],
     answers: Annotated[Path, typer.Argument(help="Answers, .jsonl, .csv or .parquet: row, variant, response.")],
@@ -45,50 +33,50 @@ def engibench(
         Path | None,
         typer.Option("--judged", help="What a judge or a person says of Levels 1 and 2, .jsonl."),
     ] = None,
-    prefer: PreferRules = "file",
+    prefer: shared.PreferRules = "file",
     units: Annotated[
         Units, typer.Option("--units", help="When the unit of a number counts: where the question is about units.")
     ] = Units.ASKED,
     mapping: Annotated[
-        list[str], names_option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")
-    ] = NO_NAMES,
-    keep: Keep = NO_NAMES,
-    workers: Workers = None,
+        list[str], take.names_option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")
+    ] = take.NO_NAMES,
+    keep: shared.Keep = take.NO_NAMES,
+    workers: shared.Workers = None,
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
-    out: Out = None,
-    max_incidents: MaxIncidents = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    out: shared.Out = None,
+    max_incidents: take.MaxIncidents = 0,
+    force: take.Force = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Score answers to EngiBench: right within 2 %, points of four dimensions, and what each variant costs."""
     from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows
     from prism.protocols.engibench_figures import variant_figures, variant_pairs
     from prism.protocols.engibench_input import read_answers, read_judged, read_points, read_questions
 
-    prefer_rules = prefers_rules(prefer)
-    prepare_output(out, force=force)
+    prefer_rules = shared.prefers_rules(prefer)
+    shared.prepare_output(out, force=force)
     processes = n_processors() if workers is None else workers
-    with faults_told():
-        questions = read_questions(table)
-        given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=keep)
-        points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
-        tell_warnings(warnings, rubric or answers)
-        verdicts, warnings = read_judged(judged, questions) if judged is not None else (None, ())
-        tell_warnings(warnings, judged or answers)
-        with progress_bar(len(given), "deciding") as advance:
-            rows = engibench_rows(
-                questions, given, points, judged=verdicts, prefer_rules=prefer_rules, units=units,
-                workers=processes, on_done=partial(advance, 1),
-            )  # fmt: skip
+    questions = read_questions(table)
+    given = read_answers(answers, questions, mapping=take.parse_field_map(mapping), keep=keep)
+    points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
+    shared.tell_warnings(warnings, rubric or answers)
+    verdicts, warnings = read_judged(judged, questions) if judged is not None else (None, ())
+    shared.tell_warnings(warnings, judged or answers)
+    with progress_bar(len(given), "deciding") as advance:
+        rows = engibench_rows(
+            questions, given, points, judged=verdicts, prefer_rules=prefer_rules, units=units,
+            workers=processes, on_done=partial(advance, 1),
+        )  # fmt: skip
     figures, pairs = variant_figures(rows), variant_pairs(rows)
     tests = _tests(pairs, replicates)
     if not as_json and rows:
         print_parts(_tables(figures, pairs, tests))
-    extra: dict[str, object] = {
+    extra = {
         "figures": [one.to_dict() for one in figures],
         "paired_with_original": [_pair_dict(*each) for each in zip(pairs, tests, strict=True)],
     }
-    finish(rows, protocol=PROTOCOL, variant=VARIANT, out=out, as_json=as_json, max_incidents=max_incidents, extra=extra)
+    asked = shared.Grading(as_json=as_json, max_incidents=max_incidents)
+    shared.finish(rows, asked, protocol=PROTOCOL, variant=VARIANT, out=out, extra=extra)
 
 
 def _tests(pairs: Sequence[VariantPairs], replicates: int) -> Sequence[PairedTest]:

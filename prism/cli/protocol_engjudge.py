@@ -2,139 +2,102 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import NO_NAMES, AsJson, Force, names_option
-from prism.cli.output import print_tables
-from prism.cli.protocols import (
-    Keep,
-    Mapping,
-    MaxIncidents,
-    Out,
-    PreferRules,
-    SkipUnknown,
-    Thinking,
-    Workers,
-    faults_told,
-    finish,
-    graded_input,
-    prefers_rules,
-    prepare_output,
-    protocols,
-    tell_warnings,
-)
-from prism.cli.references import AllowFaults
+from prism.cli import options as take
+from prism.cli import protocols as shared
+from prism.cli.option_groups import with_options
+from prism.cli.output import plain_table, print_tables
+from prism.cli.talk import require_one_of, tell
 from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.protocols.engjudge import EngJudgeOptions
     from prism.protocols.engjudge_corrections import Correction, CorrectionSummary
-    from prism.protocols.engjudge_findings import SolutionFindings
     from prism.protocols.engjudge_matrix import StageMatrix
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.rows import ProtocolRow
 
-Topology = Annotated[
-    str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
-]
-Stages = Annotated[
-    str,
-    typer.Option(
-        metavar="tags|file|none|open", help="What says which stages there are. [default: tags with --rules, else open]"
-    ),
-]
 
-
-@protocols.command("engjudge")
+@shared.protocols.command("engjudge")
+@with_options
 def engjudge(
     findings: Annotated[
         Path | None, typer.Argument(help="Findings: one row a solution, .jsonl or .json. [default: rules alone]")
     ] = None,
-    rules: Annotated[
-        tuple[str, Path] | None,
-        typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Also what rules decide of these rollouts."),
-    ] = None,
-    topology: Topology = "default",
+    rules: shared.ByRule = None,
+    topology: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
+    ] = "default",
     without: Annotated[
-        list[str], names_option(metavar="PART,...", help="Parts that are left out: dp, meta, missing.")
-    ] = NO_NAMES,
+        list[str], take.names_option(metavar="PART,...", help="Parts that are left out: dp, meta, missing.")
+    ] = take.NO_NAMES,
     absent: Annotated[
         str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
     ] = "left_out",
-    stages: Stages = "",
-    prefer: PreferRules = "",
+    stages: Annotated[
+        str,
+        typer.Option(
+            metavar="tags|file|none|open",
+            help="What says which stages there are. [default: tags with --rules, else open]",
+        ),
+    ] = "",
+    prefer: shared.PreferRules = "",
     corrections: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")
     ] = None,
     matrix: Annotated[
         bool, typer.Option("--matrix", help="Also how raw scores of the stages go together: Pearson's r of each two.")
     ] = False,
-    out: Out = None,
-    workers: Workers = None,
-    mapping: Mapping = NO_NAMES,
-    keep: Keep = NO_NAMES,
-    skip_unknown: SkipUnknown = False,
-    thinking: Thinking = False,
-    allow_faults: AllowFaults = False,
-    max_incidents: MaxIncidents = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    out: shared.Out = None,
+    *,
+    grading: shared.Grading,
 ) -> None:
     """Score by EngJudge (EngVQA): eight stages, penalties and caps, propagation over a graph, three checks."""
     from prism.protocols.engjudge import PROTOCOL, rows_of_findings, rows_of_rollouts
-    from prism.protocols.engjudge_corrections import by_solution
+    from prism.protocols.engjudge_corrections import by_solution, read_correction
+    from prism.protocols.engjudge_findings import read_findings
     from prism.protocols.engjudge_matrix import raw_matrix
     from prism.protocols.engjudge_rules import apply_rules
+    from prism.protocols.entry_files import read_entries
 
     if findings is None and rules is None:
         raise typer.BadParameter("nothing to score: give FINDINGS, --rules PROBLEMS ROLLOUTS, or both")
     options = _options(topology, without, absent, stages or ("open" if rules is None else "tags"), prefer)
     if rules is None and options.stages == "tags":
         raise typer.BadParameter("--stages tags needs the solutions: --rules PROBLEMS ROLLOUTS")
-    prepare_output(out, force=force)
-    with faults_told():
-        judged = None if findings is None else _read_findings(findings, keep)
-        rated = None if corrections is None else _read_corrections(corrections)
-        ratings = None if rated is None else by_solution(one.value for one in rated.entries)
-        if rules is not None:
-            problems, rollouts = rules
-            graded = graded_input(
-                problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
-                allow_faults=allow_faults, workers=workers, then=apply_rules,
-            )  # fmt: skip
-            rows = rows_of_rollouts(graded, judged, options, ratings=ratings)
-        elif judged is not None:
-            rows = rows_of_findings(judged, options, ratings=ratings)
-        summary = None if rated is None else _summarize(rows, rated)
+    shared.prepare_output(out, force=grading.force)
+    reader = partial(read_findings, keep=grading.keep)
+    judged = None if findings is None else shared.told(read_entries(findings, reader))
+    rated = None if corrections is None else shared.told(read_entries(corrections, read_correction))
+    ratings = None if rated is None else by_solution(one.value for one in rated.entries)
+    if rules is not None:
+        graded = shared.graded_input(*rules, grading, then=apply_rules)
+        rows = rows_of_rollouts(graded, judged, options, ratings=ratings)
+    elif judged is not None:
+        rows = rows_of_findings(judged, options, ratings=ratings)
+    summary = None if rated is None else _summarize(rows, rated)
     if matrix and judged is None:
         raise typer.BadParameter("--matrix is of raw scores, which only FINDINGS have")
     stage_matrix = raw_matrix(one.value for one in judged.entries) if matrix and judged is not None else None
     _tell_untagged(rows)
-    if summary is not None and not as_json:
+    if summary is not None and not grading.as_json:
         print(_corrections_in_words(summary))
-    if stage_matrix is not None and not as_json:
+    if stage_matrix is not None and not grading.as_json:
         _print_matrix(stage_matrix)
-    finish(
-        rows, protocol=PROTOCOL, variant=options.variant, out=out, as_json=as_json, max_incidents=max_incidents,
-        extra={
-            **({} if summary is None else {"corrections": summary.to_dict()}),
-            **({} if stage_matrix is None else {"matrix": stage_matrix.to_dict()}),
-        },
-    )  # fmt: skip
+    found = {"corrections": summary, "matrix": stage_matrix}
+    extra = {name: each.to_dict() for name, each in found.items() if each is not None}
+    shared.finish(rows, grading, protocol=PROTOCOL, variant=options.variant, out=out, extra=extra)
 
 
 def _print_matrix(found: StageMatrix) -> None:
     """Print the coefficients of the stages as a table."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, title="Pearson's r of raw stages", title_justify="left")
-    for name in ("", *found.r):
-        table.add_column(name, justify="right")
+    heads = ("", *found.r)
+    table = plain_table(heads, heads, title="Pearson's r of raw stages")
     for one, row in found.r.items():
         table.add_row(one, *("" if value is None else f"{value:.2f}" for value in row.values()))
     print_tables(table)
@@ -148,34 +111,11 @@ def _options(topology: str, without: list[str], absent: str, stages: str, prefer
 
     if unknown := [name for name in without if name not in [*Ablation]]:
         raise typer.BadParameter(f"--without {', '.join(unknown)}: expected some of {', '.join(Ablation)}")
-    if absent not in [*AbsentStage]:
-        raise typer.BadParameter(f"--absent {absent}: expected {' or '.join(AbsentStage)}")
+    require_one_of("--absent", absent, AbsentStage)
     if stages not in [*StageSource]:
         raise typer.BadParameter(f"--stages {stages}: expected one of {', '.join(StageSource)}")
-    with faults_told():
-        graph = load_topology(topology)
-    scoring = ScoringOptions(graph, frozenset(map(Ablation, without)), AbsentStage(absent))
-    return EngJudgeOptions(scoring, StageSource(stages), prefers_rules(prefer))
-
-
-def _read_findings(path: Path, keep: list[str]) -> EntryFile[SolutionFindings]:
-    """Read a findings file, telling its warnings."""
-    from prism.protocols.engjudge_findings import read_findings
-    from prism.protocols.entry_files import read_entries
-
-    found = read_entries(path, partial(read_findings, keep=keep))
-    tell_warnings(found.warnings, path)
-    return found
-
-
-def _read_corrections(path: Path) -> EntryFile[Correction]:
-    """Read a file of ratings, telling its warnings."""
-    from prism.protocols.engjudge_corrections import read_correction
-    from prism.protocols.entry_files import read_entries
-
-    found = read_entries(path, read_correction)
-    tell_warnings(found.warnings, path)
-    return found
+    scoring = ScoringOptions(load_topology(topology), frozenset(map(Ablation, without)), AbsentStage(absent))
+    return EngJudgeOptions(scoring, StageSource(stages), shared.prefers_rules(prefer))
 
 
 def _summarize(rows: list[ProtocolRow], rated: EntryFile[Correction]) -> CorrectionSummary:
@@ -210,4 +150,4 @@ def _tell_untagged(rows: list[ProtocolRow]) -> None:
 
     if n := sum(NO_TAGS in row.notes for row in rows):
         told = f"{n} of {count_of(len(rows), 'solution')} have no stage tags and no score"
-        print(f"prism: {told}; --stages none scores them without", file=sys.stderr)
+        tell(f"{told}; --stages none scores them without")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
@@ -12,22 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import NO_NAMES, AsJson, Force, is_json, problem_file
-from prism.cli.output import progress_bar
-from prism.cli.protocols import (
-    Keep,
-    MaxIncidents,
-    Out,
-    PreferRules,
-    Workers,
-    faults_told,
-    finish,
-    prefers_rules,
-    prepare_output,
-    protocols,
-    tell_warnings,
-)
-from prism.cli.references import AllowFaults, require_gradable
+from prism.cli import options as take
+from prism.cli import protocols as shared
+from prism.cli.output import with_progress
+from prism.cli.references import require_gradable
+from prism.cli.talk import require_one_of, tell
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -40,7 +28,7 @@ if TYPE_CHECKING:
 _NAMED = ("nodes", "lexical")
 
 
-@protocols.command("engtrace")
+@shared.protocols.command("engtrace")
 def engtrace(
     gold: Annotated[Path, typer.Argument(help="Gold traces: JSON Lines with id, seed, question, solution.")],
     predictions: Annotated[
@@ -63,32 +51,30 @@ def engtrace(
         str, typer.Option(help="Share of gold steps above which a right chain is accepted. [default: 0.7]")
     ] = "",
     threshold: Annotated[str, typer.Option(help="What a measure of FILE has to be above. [default: 0.7]")] = "",
-    prefer: PreferRules = "",
-    keep: Keep = NO_NAMES,
-    workers: Workers = None,
-    out: Out = None,
-    force: Force = False,
-    max_incidents: MaxIncidents = 0,
-    allow_faults: AllowFaults = False,
-    as_json: AsJson = False,
+    prefer: shared.PreferRules = "",
+    keep: shared.Keep = take.NO_NAMES,
+    workers: shared.Workers = None,
+    out: shared.Out = None,
+    force: take.Force = False,
+    max_incidents: take.MaxIncidents = 0,
+    allow_faults: take.AllowFaults = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Score predicted traces by EngTrace: verified steps, one-to-one alignment, precision, recall and F1."""
     given = {"--step-tolerance": step_tolerance, "--accept-share": accept_share, "--threshold": threshold}
     options = _options(variant, similarity, prefer, {name: text for name, text in given.items() if text})
-    prepare_output(out, force=force)
-    with faults_told():
-        shares = None if similarity in _NAMED else Path(similarity)
-        files = _read(gold, predictions, votes, shares, keep)
-        of_file = {} if causes is None else _read_causes(causes, files)
-        rows = _score(files, options, problems, votes, shares, workers, allow_faults=allow_faults)
+    shared.prepare_output(out, force=force)
+    shares = None if similarity in _NAMED else Path(similarity)
+    files = _read(gold, predictions, votes, shares, keep)
+    of_file = {} if causes is None else _read_causes(causes, files)
+    rows = _score(files, options, problems, votes, shares, workers, allow_faults=allow_faults)
     rows = _with_causes(rows, of_file, options)
     n_right = sum(row.final_correct is True for row in rows)
     rows = [row for row in rows if row.final_correct is False] if failed else rows
     found = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
-    finish(
-        rows, protocol="engtrace", variant=variant, out=out, as_json=as_json, max_incidents=max_incidents,
-        extra={"final_correct": n_right, "root_causes": dict(sorted(found.items()))},
-    )  # fmt: skip
+    asked = shared.Grading(as_json=as_json, max_incidents=max_incidents)
+    extra = {"final_correct": n_right, "root_causes": dict(sorted(found.items()))}
+    shared.finish(rows, asked, protocol="engtrace", variant=variant, out=out, extra=extra)
 
 
 def _read_causes(path: Path, files: TraceFiles) -> dict[tuple[str, str], RootCause]:
@@ -97,7 +83,7 @@ def _read_causes(path: Path, files: TraceFiles) -> dict[tuple[str, str], RootCau
 
     found = read_causes(path)
     known = {(pair.problem_id, pair.sample_id) for pair in files.pairs}
-    tell_warnings(
+    shared.tell_warnings(
         [f"no prediction is {name}, sample_id {sample}" for name, sample in sorted(found.keys() - known)], path
     )
     return found
@@ -127,15 +113,14 @@ def _options(variant: str, similarity: str, prefer: str, given: Mapping[str, str
     from prism.protocols.engtrace_similarity import Similarity
     from prism.protocols.engtrace_steps import Variant
 
-    if variant not in tuple(Variant):
-        raise typer.BadParameter(f"--variant {variant}: expected {' or '.join(Variant)}")
+    require_one_of("--variant", variant, Variant)
     if given and variant == Variant.RELEASED:
         raise typer.BadParameter(f"{', '.join(given)}: fixed in the released script")
     if "--threshold" in given and similarity in _NAMED:
         raise typer.BadParameter("--threshold is about the measure of a file; name one with --similarity")
     return EngTraceOptions(
         Variant(variant), Similarity(similarity) if similarity in _NAMED else Similarity.FILE,
-        prefers_rules=prefers_rules(prefer),
+        prefers_rules=shared.prefers_rules(prefer),
         **{name.removeprefix("--").replace("-", "_"): _share(name, text) for name, text in given.items()},
     )  # fmt: skip
 
@@ -146,9 +131,9 @@ def _read(gold: Path, predictions: Path | None, votes: Path | None, shares: Path
 
     files = read_traces(gold, predictions, votes=votes, shares=shares, keep=keep)
     for path, warning in files.warnings:
-        tell_warnings([warning], path)
+        shared.tell_warnings([warning], path)
     if files.n_unpredicted:
-        print(f"prism: {gold}: {count_of(files.n_unpredicted, 'gold')} without a prediction", file=sys.stderr)
+        tell(f"{gold}: {count_of(files.n_unpredicted, 'gold')} without a prediction")
     return files
 
 
@@ -157,22 +142,14 @@ def _score(
     workers: int | None, *, allow_faults: bool,
 ) -> list[ProtocolRow]:  # fmt: skip
     """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
-    from prism.problem.collection import load_problems
     from prism.protocols.engtrace_runs import score_traces
 
-    known = load_problems(problems if is_json(problems) else problem_file(problems)) if problems else None
+    known = shared.read_problems(problems) if problems else None
     processes = n_processors() if workers is None else workers
     if known is not None:
         require_gradable(problems, known, allow_faults=allow_faults, workers=processes)
-    rows = []
-    with progress_bar(len(files.pairs), "scoring") as advance:
-        for row in score_traces(
-            files.pairs, options, problems=known, votes_file=votes, shares_file=shares,
-            workers=processes,
-        ):  # fmt: skip
-            rows.append(row)
-            advance(1)
-    return rows
+    scored = score_traces(files.pairs, options, problems=known, votes_file=votes, shares_file=shares, workers=processes)
+    return list(with_progress(scored, "scoring", n=len(files.pairs)))
 
 
 def _share(option: str, text: str) -> Fraction:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.application import INCIDENTS, NOTHING_GRADED
-from prism.cli.options import NO_NAMES, AsJson, Force, ManyProblems, refuse_existing, require_folder
+from prism.cli import options as take
+from prism.cli import protocols as shared
+from prism.cli.option_groups import with_options
 from prism.cli.output import print_json, print_parts
-from prism.cli.protocols import (
-    Mapping,
-    MaxIncidents,
-    Rollouts,
-    SkipUnknown,
-    Thinking,
-    Workers,
-    faults_told,
-    graded_input,
-    protocols,
-    tell_warnings,
-)
-from prism.cli.references import AllowFaults
+from prism.cli.talk import exit_unless_graded
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -32,52 +22,34 @@ if TYPE_CHECKING:
     from prism.reports.table_formats import Cell, DataTable
 
 
-@protocols.command("errors")
+@shared.protocols.command("errors")
+@partial(with_options, without=("keep",))
 def errors(
-    problems: ManyProblems,
-    rollouts: Rollouts,
+    problems: take.ManyProblems,
+    rollouts: take.Rollouts,
     findings: Annotated[
         Path | None, typer.Option(help="Labels of a judge or a person, held beside those of the rules.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Findings of the rules, .jsonl.")] = None,
-    workers: Workers = None,
-    mapping: Mapping = NO_NAMES,
-    skip_unknown: SkipUnknown = False,
-    thinking: Thinking = False,
-    allow_faults: AllowFaults = False,
-    max_incidents: MaxIncidents = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    *,
+    grading: shared.Grading,
 ) -> None:
     """Name the first error of each response by rule, with seven labels, and hold a file of labels beside it."""
     from prism.grading.row import json_line
     from prism.protocols.error_labels import findings_by_rule, label_tables, read_error_findings
     from prism.protocols.graded_rollouts import diagnosed
 
+    if out is not None and out.suffix not in (".jsonl", ".ndjson"):
+        raise typer.BadParameter(f"--out {out}: expected a file .jsonl")
+    take.require_new(out, force=grading.force)
+    told = None if findings is None else shared.told(read_error_findings(findings))
+    graded = shared.graded_input(problems, rollouts, grading, then=diagnosed)
+    by_rule = findings_by_rule(graded)
+    beside = [] if told is None else label_tables([entry.value for entry in told.entries], by_rule)
     if out is not None:
-        if out.suffix not in (".jsonl", ".ndjson"):
-            raise typer.BadParameter(f"--out {out}: expected a file .jsonl")
-        require_folder(out)
-        refuse_existing([out], force=force)
-    with faults_told():
-        told = None
-        if findings is not None:
-            file = read_error_findings(findings)
-            tell_warnings(file.warnings, findings)
-            told = [entry.value for entry in file.entries]
-        graded = graded_input(
-            problems, rollouts, mapping=mapping, skip_unknown=skip_unknown, thinking=thinking,
-            allow_faults=allow_faults, workers=workers, then=diagnosed,
-        )  # fmt: skip
-        by_rule = findings_by_rule(graded)
-        beside = [] if told is None else label_tables(told, by_rule)
-        if out is not None:
-            out.write_bytes(b"".join(json_line(one.to_dict()) + b"\n" for one in by_rule))
-    _print(by_rule, beside, out, as_json=as_json)
-    if not by_rule:
-        raise typer.Exit(NOTHING_GRADED)
-    if len(graded) - len(by_rule) > max_incidents:
-        raise typer.Exit(INCIDENTS)
+        out.write_bytes(b"".join(json_line(one.to_dict()) + b"\n" for one in by_rule))
+    _print(by_rule, beside, out, as_json=grading.as_json)
+    exit_unless_graded(bool(by_rule), len(graded) - len(by_rule), grading.max_incidents)
 
 
 def _print(by_rule: Sequence[ErrorFinding], beside: Sequence[LabelTable], out: Path | None, *, as_json: bool) -> None:

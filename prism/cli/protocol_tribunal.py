@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force
-from prism.cli.output import print_json, print_tables
-from prism.cli.protocols import faults_told, prepare_output, protocols
+from prism.cli.options import AsJson, Force, write_text
+from prism.cli.output import plain_table, print_json, print_tables
+from prism.cli.protocols import prepare_output, protocols
 
 if TYPE_CHECKING:
     from prism.protocols.engtrace_audit import Audit
@@ -27,15 +27,11 @@ def tribunal(
     """Keep or reject rated templates as EngTrace does; beside experts, with the filter's rate of false positives."""
     from fractions import Fraction
 
-    from prism.cli.output import write_text
     from prism.grading.row import json_line
     from prism.protocols.engtrace_audit import audit, read_experts, read_ratings
 
     prepare_output(out, force=force)
-    with faults_told():
-        found = audit(
-            read_ratings(ratings), Fraction(str(threshold)), None if experts is None else read_experts(experts)
-        )
+    found = audit(read_ratings(ratings), Fraction(str(threshold)), None if experts is None else read_experts(experts))
     if out is not None:
         write_text(out, "".join(f"{json_line(each.to_dict()).decode()}\n" for each in found.verdicts))
     if as_json:
@@ -55,11 +51,8 @@ def _as_dict(found: Audit) -> dict[str, object]:
 
 def _print(found: Audit) -> None:
     """Print a table of the templates, and what they say together."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in ("template", "passes", "least median", "flags", "disagreement", "experts"):
-        table.add_column(name, justify="left" if name == "template" else "right")
+    numbers = ("passes", "least median", "flags", "disagreement", "experts")
+    table = plain_table(("template", *numbers), numbers)
     for each in found.verdicts:
         least = min(each.medians.values(), default=None)
         said = "" if each.expert is None else "yes" if each.expert else "no"

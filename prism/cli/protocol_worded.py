@@ -7,59 +7,28 @@ from typing import Annotated
 
 import typer
 
-from prism.cli.options import NO_NAMES, AsJson, Force, ManyProblems
-from prism.cli.protocols import (
-    Keep,
-    Mapping,
-    MaxIncidents,
-    Out,
-    Rollouts,
-    SkipUnknown,
-    Thinking,
-    Workers,
-    faults_told,
-    finish,
-    graded_input,
-    prepare_output,
-    protocols,
-    read_problems,
-    tell_warnings,
-)
-from prism.cli.references import AllowFaults
+from prism.cli import options as take
+from prism.cli import protocols as shared
+from prism.cli.option_groups import with_options
 
 
-@protocols.command("worded")
+@shared.protocols.command("worded")
+@with_options
 def worded(
-    problems: ManyProblems,
-    rollouts: Rollouts,
+    problems: take.ManyProblems,
+    rollouts: take.Rollouts,
     readings: Annotated[
         Path | None, typer.Option(help="What a model or a person reads in answers in words, .jsonl.")
     ] = None,
-    out: Out = None,
-    workers: Workers = None,
-    mapping: Mapping = NO_NAMES,
-    keep: Keep = NO_NAMES,
-    skip_unknown: SkipUnknown = False,
-    thinking: Thinking = False,
-    allow_faults: AllowFaults = False,
-    max_incidents: MaxIncidents = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    out: shared.Out = None,
+    *,
+    grading: shared.Grading,
 ) -> None:
     """Score with answers in words that a model or a person has read, beside the score by rules alone."""
     from prism.protocols.worded import PROTOCOL, VARIANT, by_response, read_readings, worded_nodes, worded_rows
 
-    prepare_output(out, force=force)
-    with faults_told():
-        known = read_problems(problems)
-        told = {}
-        if readings is not None:
-            file = read_readings(readings)
-            tell_warnings(file.warnings, readings)
-            told = dict(by_response(file, known))
-        graded = graded_input(
-            problems, rollouts, problems=known, mapping=mapping, keep=keep, skip_unknown=skip_unknown,
-            thinking=thinking, allow_faults=allow_faults, workers=workers, then=worded_nodes,
-        )  # fmt: skip
-        rows = worded_rows(graded, told)
-    finish(rows, protocol=PROTOCOL, variant=VARIANT, out=out, as_json=as_json, max_incidents=max_incidents)
+    shared.prepare_output(out, force=grading.force)
+    known = shared.read_problems(problems)
+    told = {} if readings is None else dict(by_response(shared.told(read_readings(readings)), known))
+    graded = shared.graded_input(problems, rollouts, grading, problems=known, then=worded_nodes)
+    shared.finish(worded_rows(graded, told), grading, protocol=PROTOCOL, variant=VARIANT, out=out)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-import prism
-from prism.cli.application import INCIDENTS, NOTHING_GRADED, STOPPED, app
+from prism.cli import options as take
+from prism.cli.application import app
 from prism.cli.helptext import HELP_NAMES, CommandGroup, Door
-from prism.cli.options import (
-    fail,
-    in_words,
-    is_json,
-    names_option,
-    parse_field_map,
-    problem_file,
-    refuse_existing,
-    require_folder,
-)
-from prism.cli.output import print_json, print_tables, progress_bar, tell_scanned
+from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.references import require_gradable
+from prism.cli.talk import exit_unless_graded, tell
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -33,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.problem.schema import Problem
+    from prism.protocols.entry_files import EntryFile
     from prism.protocols.graded_rollouts import GradedRollout, Then
     from prism.protocols.row_files import ProtocolSummary
     from prism.protocols.rows import ProtocolRow
@@ -49,31 +40,42 @@ protocols = typer.Typer(
 )  # fmt: skip
 app.add_typer(protocols, rich_help_panel=Door.EVALUATE)
 
-Rollouts = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=0, help="Processes; 0 works in this one. [default: processors]")
 ]
-Mapping = Annotated[list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
 Keep = Annotated[
     list[str],
-    names_option(
+    take.names_option(
         "--keep",
         metavar="FIELD,...",
         default=("model",),
+        show_default=False,
         help="Further fields that go beside each score. [default: model]",
     ),
-]
-SkipUnknown = Annotated[
-    bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
-]
-Thinking = Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")]
-MaxIncidents = Annotated[
-    int, typer.Option("--max-incidents", min=0, help="Failures of the grader that are put up with.")
 ]
 PreferRules = Annotated[
     str, typer.Option("--prefer", metavar="rules", help="In a conflict the rules count, not the file.")
 ]
+ByRule = Annotated[
+    tuple[str, Path] | None,
+    typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Also what rules decide of these rollouts."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """How rollouts are read and graded, and what becomes of the rows: options of each protocol of rollouts."""
+
+    workers: Workers = None
+    mapping: take.RolloutMap = field(default_factory=list)
+    keep: Keep = field(default_factory=lambda: ["model"])
+    skip_unknown: take.SkipUnknown = False
+    thinking: take.Thinking = False
+    allow_faults: take.AllowFaults = False
+    max_incidents: take.MaxIncidents = 0
+    force: take.Force = False
+    as_json: take.AsJson = False
 
 
 @protocols.command("schema")
@@ -86,20 +88,7 @@ def schema(
     if not name:
         print("\n".join(schema_names()))
         return
-    with faults_told():
-        print(schema_text(name), end="")
-
-
-@contextmanager
-def faults_told() -> Iterator[None]:
-    """Turn faults of files into exit code 3 with their words, and Ctrl-C into its own code."""
-    try:
-        yield
-    except (prism.PrismError, OSError) as error:
-        fail(in_words(error))
-    except KeyboardInterrupt:
-        print("prism: stopped", file=sys.stderr)
-        raise typer.Exit(STOPPED) from None
+    print(schema_text(name), end="")
 
 
 def prefers_rules(text: str) -> bool:
@@ -113,26 +102,18 @@ def prepare_output(out: Path | None, *, force: bool) -> None:
     """Exit with code 3 if rows cannot be written to a file: no folder, another ending, there already."""
     from prism.protocols.row_files import check_ending
 
-    if out is None:
-        return
-    require_folder(out)
-    refuse_existing([out], force=force)
-    with faults_told():
+    take.require_new(out, force=force)
+    if out is not None:
         check_ending(out)
 
 
 def graded_input(
     source: str,
     rollouts: Path,
+    grading: Grading,
     *,
     problems: dict[str, Problem] | None = None,
     rewrite: Callable[[Problem, Rollout], Rollout] = lambda _, rollout: rollout,
-    mapping: Sequence[str] = (),
-    keep: Sequence[str] = ("model",),
-    skip_unknown: bool = False,
-    thinking: bool = False,
-    allow_faults: bool = False,
-    workers: int | None = None,
     then: Then[T] | None = None,
 ) -> list[GradedRollout[T]]:
     """Load problems, read rollouts and grade them, with a progress bar; what is no fault is told on standard error.
@@ -141,57 +122,54 @@ def graded_input(
         source: of the problems: a folder, a file, a shipped id, or a problem as JSON.
         problems: those that are graded against, by id; None for those of the source.
         rewrite: makes the rollout that is graded of one that was read, with its problem; rows are about what was read.
-        mapping, keep, allow_faults, workers: as on the command line.
         then: as of `graded_rollouts.grade_rollouts`.
-
-    Errors:
-        PrismError: faults of the files; wrap the call in `faults_told`.
     """
     from prism.protocols.graded_rollouts import grade_rollouts
     from prism.runs.rollouts import read, scan
 
     known = read_problems(source) if problems is None else problems
-    scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
+    fields = take.parse_field_map(grading.mapping)
+    scanned = scan(rollouts, known, mapping=fields, keep=grading.keep, skip_unknown=grading.skip_unknown)
     tell_scanned(scanned, rollouts)
-    processes = n_processors() if workers is None else workers
+    processes = n_processors() if grading.workers is None else grading.workers
     graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
-    require_gradable(source, graded_by, allow_faults=allow_faults, workers=processes)
+    require_gradable(source, graded_by, allow_faults=grading.allow_faults, workers=processes)
     originals = list(read(rollouts, scanned.fields, known))
     rewritten = (rewrite(known[one.problem_id], one) for one in originals)
     with progress_bar(scanned.n, "grading") as advance:
         graded = grade_rollouts(
-            known, rewritten, then=then, thinking=thinking, on_done=advance,
-            workers=processes,
-        )  # fmt: skip
+            known, rewritten, then=then, thinking=grading.thinking, on_done=advance, workers=processes
+        )
         return [replace(one, rollout=original) for one, original in zip(graded, originals, strict=True)]
 
 
 def read_problems(source: str) -> dict[str, Problem]:
-    """Load the problems of a folder, a file, a shipped id, or JSON, by id; exits with code 3 if there is no such file.
-
-    Errors:
-        PrismError: faults of the files; wrap the call in `faults_told`.
-    """
+    """Load the problems of a folder, a file, a shipped id, or JSON, by id; exits with code 3 if there is no file."""
     from prism.problem.collection import load_problems
 
-    return load_problems(source if is_json(source) else problem_file(source))
+    return load_problems(source if take.is_json(source) else take.problem_file(source))
 
 
 def tell_warnings(warnings: Sequence[str], file: Path) -> None:
     """Tell warnings about a file, such as keys that are not known, on standard error."""
     for each in warnings:
-        print(f"prism: {file}: {each}", file=sys.stderr)
+        tell(f"{file}: {each}")
+
+
+def told(file: EntryFile[T]) -> EntryFile[T]:
+    """Return the entries of a file, once its warnings are told."""
+    tell_warnings(file.warnings, file.path)
+    return file
 
 
 def finish(
     rows: Sequence[ProtocolRow],
+    grading: Grading,
     *,
     protocol: str,
     variant: str,
     out: Path | None,
-    as_json: bool,
-    max_incidents: int = 0,
-    extra: dict[str, object] | None = None,
+    extra: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Write the rows, print what was made, and exit with a code of `prism run` unless all is well.
 
@@ -199,23 +177,19 @@ def finish(
     """
     from prism.protocols.row_files import row_dicts, summarize, write_rows
 
-    with faults_told():
-        if out is not None:
-            write_rows(out, rows)
+    if out is not None:
+        write_rows(out, rows)
     summary = summarize(rows, protocol=protocol, variant=variant)
-    if as_json:
-        print_json({**summary.to_dict(), **(extra or {}), **({} if out else {"rows_list": row_dicts(rows)})})
+    if grading.as_json:
+        print_json({**summary.to_dict(), **extra, **({} if out else {"rows_list": row_dicts(rows)})})
     elif out is not None:
         print(f"{out}: {_in_one_line(summary)}")
     else:
         print_tables(_table(rows), _in_one_line(summary))
     if n := sum(any(note.startswith("findings") for note in row.notes) for row in rows):
         told = "was read only after repair" if n == 1 else "were read only after repair"
-        print(f"prism: the findings of {count_of(n, 'row')} {told}; the notes say how", file=sys.stderr)
-    if not summary.n_scored:
-        raise typer.Exit(NOTHING_GRADED)
-    if summary.n_incident > max_incidents:
-        raise typer.Exit(INCIDENTS)
+        tell(f"the findings of {count_of(n, 'row')} {told}; the notes say how")
+    exit_unless_graded(bool(summary.n_scored), summary.n_incident, grading.max_incidents)
 
 
 def _in_one_line(summary: ProtocolSummary) -> str:
@@ -230,12 +204,8 @@ def _in_one_line(summary: ProtocolSummary) -> str:
 
 def _table(rows: Sequence[ProtocolRow]) -> RenderableType:
     """Return the first rows as a table."""
-    from rich.table import Table
-
     more = f"{len(rows) - _SHOWN_ROWS} more; -o writes all" if len(rows) > _SHOWN_ROWS else None
-    table = Table(box=None, pad_edge=False, caption=more, caption_justify="left")
-    for name in ("problem", "sample", "score", "low", "high", "parts"):
-        table.add_column(name, justify="right" if name in ("score", "low", "high") else "left")
+    table = plain_table(("problem", "sample", "score", "low", "high", "parts"), ("score", "low", "high"), caption=more)
     for row in rows[:_SHOWN_ROWS]:
         numbers = (_decimal(value) for value in (row.score, row.score_low, row.score_high))
         parts = ", ".join(f"{part.name} {_decimal(part.score)}" for part in row.parts)

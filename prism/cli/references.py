@@ -6,16 +6,13 @@ Refused: all of `lint` here, which takes many times as long and mostly finds wha
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 import prism
-from prism.cli.options import fail
 from prism.cli.output import spinner
+from prism.cli.talk import fail, tell
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -24,10 +21,6 @@ if TYPE_CHECKING:
     from prism.problem.source import PlainProblem
 
 _FEW = 20  # problems up to which starting workers takes longer than looking at them here
-
-AllowFaults = Annotated[
-    bool, typer.Option("--allow-faults", help="Grade although the reference has nodes that nothing matches.")
-]
 
 
 def require_gradable(
@@ -43,20 +36,17 @@ def require_gradable(
     """
     from prism.problem.collection import list_problems
 
-    try:
-        with spinner("checking the references") if len(problems) > 1 else nullcontext():
-            found = _unmatchable_by_id(problems, workers)
-        if not found:
-            return
-        files = {name: getattr(one, "name", name) for name, one in list_problems(source).items()}
-    except prism.PrismError as error:
-        fail(str(error))
+    with spinner("checking the references") if len(problems) > 1 else nullcontext():
+        found = _unmatchable_by_id(problems, workers)
+    if not found:
+        return
+    files = {name: getattr(one, "name", name) for name, one in list_problems(source).items()}
     told = [f"{files.get(name, name)}: {finding}" for name, findings in found.items() for finding in findings]
     nodes = f"{count_of(len(told), 'node')} that no solution can match"
     if not allow_faults:
         fail("\n".join([*told, f"{nodes}: nothing is graded; mend them, or --allow-faults grades all the same"]))
     for one in (*told, f"{nodes}: graded all the same, as --allow-faults says"):
-        print(f"prism: {one}", file=sys.stderr)
+        tell(one)
 
 
 def _unmatchable_by_id(

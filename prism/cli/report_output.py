@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from prism.cli.options import make_folder, refuse_existing, require_folder
-from prism.cli.output import print_parts, write_text
-from prism.errors import PrismError
+from prism.cli.options import refuse_existing, require_folder, write_new, write_text
+from prism.cli.output import print_parts
+from prism.cli.talk import as_usage
 from prism.reports.formats import ENDINGS, Format
 
 if TYPE_CHECKING:
@@ -108,12 +108,12 @@ def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
     from prism.reports.table_formats import DataTable, in_percent, written, written_parts
 
     parts = [in_percent(part) if target.percent and isinstance(part, DataTable) else part for part in parts]
-    try:
+    with as_usage("--table"):
         chosen = chosen_tables(parts, target.names)
-    except PrismError as error:
-        raise typer.BadParameter(f"--table: {error}") from error
-    if target.is_folder:
-        _write_folder(target, {one.id: written(one, target.form) for one in chosen})
+    if target.path is not None and target.is_folder:
+        ending = next(ending for ending, each in ENDINGS.items() if each is target.form)
+        texts = {target.path / f"{one.id}{ending}": written(one, target.form) for one in chosen}
+        write_new(texts, force=target.force)
         return
     if target.form is Format.CSV and len(chosen) != 1:
         ids = ", ".join(one.id for one in chosen)
@@ -127,14 +127,3 @@ def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
         print(text, end="")
     else:
         write_text(target.path, text)
-
-
-def _write_folder(target: TableTarget, texts: dict[str, str]) -> None:
-    """Write each text to a file of its name in a folder, which is made; those that are there are kept without force."""
-    assert target.path is not None
-    ending = next(ending for ending, each in ENDINGS.items() if each is target.form)
-    paths = {target.path / f"{name}{ending}": text for name, text in texts.items()}
-    refuse_existing(paths, force=target.force)
-    make_folder(target.path)
-    for path, text in paths.items():
-        write_text(path, text)

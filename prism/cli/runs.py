@@ -13,28 +13,9 @@ from typing import Annotated
 import typer
 
 import prism
-from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, STOPPED, app
+from prism.cli import options as take
+from prism.cli.application import app
 from prism.cli.helptext import Door
-from prism.cli.options import (
-    NO_NAMES,
-    AsJson,
-    Force,
-    MacroFile,
-    ManyProblems,
-    complete_problem,
-    fail,
-    in_words,
-    is_json,
-    names_option,
-    parse_field_map,
-    parse_scoring,
-    parse_size,
-    problem_file,
-    read_macro_file,
-    read_solutions,
-    read_tokens,
-    require_folder,
-)
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -45,60 +26,44 @@ from prism.cli.output import (
     tell_scanned,
     tell_unreadable,
 )
-from prism.cli.references import AllowFaults, require_gradable
+from prism.cli.references import require_gradable
+from prism.cli.talk import GATE_FAILED, STOPPED, exit_unless_graded, fail, in_words, tell
 from prism.errors import count_of
 from prism.resources import n_processors
 
-RolloutFile = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
-ResultFile = Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
 Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")]
-RolloutMap = Annotated[
-    list[str], names_option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
-]
-KeptFields = Annotated[
-    list[str],
-    names_option(
-        metavar="FIELD,...", default=("model",), help="Further fields that go beside each grade. [default: model]"
-    ),
-]
-SkipUnknown = Annotated[
-    bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
-]
-Training = Annotated[bool, typer.Option("--training", help="Also the policy `training`.")]
-FollowThrough = Annotated[
-    bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
-]
-Thinking = Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")]
-Compact = Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")]
-KillAfter = Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")]
-MaxIncidents = Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")]
-RayAddress = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
-]
 
 
 @app.command(rich_help_panel=Door.EVALUATE)
 def run(
-    problems: ManyProblems,
-    rollouts: RolloutFile,
-    out: ResultFile,
+    problems: take.ManyProblems,
+    rollouts: take.Rollouts,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
     workers: Workers = None,
-    resume: Resume = False,
-    mapping: RolloutMap = NO_NAMES,
-    keep: KeptFields = NO_NAMES,
-    skip_unknown: SkipUnknown = False,
-    training: Training = False,
-    follow_through: FollowThrough = False,
-    thinking: Thinking = False,
-    compact: Compact = False,
-    kill_after: KillAfter = 300,
-    max_incidents: MaxIncidents = 0,
-    ray: RayAddress = "",
-    macros: MacroFile = "",
-    allow_faults: AllowFaults = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")] = False,
+    mapping: take.RolloutMap = take.NO_NAMES,
+    keep: Annotated[
+        list[str],
+        take.names_option(
+            metavar="FIELD,...", default=("model",), help="Further fields that go beside each grade. [default: model]"
+        ),
+    ] = take.NO_NAMES,
+    skip_unknown: take.SkipUnknown = False,
+    training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
+    follow_through: Annotated[
+        bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
+    ] = False,
+    thinking: take.Thinking = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
+    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
+    max_incidents: take.MaxIncidents = 0,
+    ray: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
+    ] = "",
+    macros: take.MacroFile = "",
+    allow_faults: take.AllowFaults = False,
+    force: take.Force = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
     from prism.problem.collection import list_problems, load_problems
@@ -108,14 +73,14 @@ def run(
 
     if resume and force:
         raise typer.BadParameter("--resume goes on with what is there and --force writes over it: give one of them")
-    require_folder(out)
-    if not is_json(problems):
-        problem_file(problems)
+    take.require_folder(out)
+    if not take.is_json(problems):
+        take.problem_file(problems)
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = (load_problems if ray else list_problems)(problems, macros=read_macro_file(macros))
-        scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
+        known = (load_problems if ray else list_problems)(problems, macros=take.read_macro_file(macros))
+        scanned = scan(rollouts, known, mapping=take.parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
         tell_scanned(scanned, rollouts)
         processes = n_processors() if workers is None else workers
         graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
@@ -132,7 +97,7 @@ def run(
     except OSError as error:  # a full disk, say
         fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:
-        print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
+        tell(f"stopped; the same command with --resume goes on beside {out}")
         raise typer.Exit(STOPPED) from None
     if as_json:
         print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in scanned.left_out]})
@@ -140,10 +105,7 @@ def run(
         print(describe_run(summary, out, scanned.left_out))
         tell_unreadable(summary, out)
         tell_pace(summary, perf_counter() - began)
-    if not summary.n_graded:
-        raise typer.Exit(NOTHING_GRADED)
-    if summary.n_incident > max_incidents:
-        raise typer.Exit(INCIDENTS)
+    exit_unless_graded(bool(summary.n_graded), summary.n_incident, max_incidents)
 
 
 @app.command(rich_help_panel=Door.EVALUATE)
@@ -152,16 +114,13 @@ def bench(
     workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
     step: Annotated[int, typer.Option(min=1, help="Rollouts of a step of training, to tell its workers for.")] = 256,
     within: Annotated[float, typer.Option(min=0.1, help="Seconds in which they are to be graded.")] = 10,
-    as_json: AsJson = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
     from prism.runs.machine_speed import measure_machine
 
-    try:
-        with spinner("measuring"):
-            measured = measure_machine(workers=workers, seconds=seconds)
-    except prism.PrismError as error:
-        fail(str(error))
+    with spinner("measuring"):
+        measured = measure_machine(workers=workers, seconds=seconds)
     if as_json:
         needed = {kind.value: each.to_dict() for kind, each in measured.needed(step, within).items()}
         print_json({**measured.to_dict(), "step": {"rollouts": step, "within": within, **needed}})
@@ -175,34 +134,29 @@ def verify_determinism(
         str | None,
         typer.Argument(
             help="Problem file, or the id of a shipped one. [default: all shipped ones]",
-            autocompletion=complete_problem,
+            autocompletion=take.complete_problem,
         ),
     ] = None,
     solutions: Annotated[
         list[str] | None, typer.Argument(help="Solutions, as `grade` takes them. [default: those in the problem]")
     ] = None,
-    as_json: AsJson = False,
+    as_json: take.AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
     from prism.problem.collection import load_problems
     from prism.resources import resource
     from prism.runs import determinism
 
-    source = resource("dags") if problem is None else problem_file(problem)
-    try:
-        known = load_problems(source)
-        if solutions and len(known) != 1:
-            fail(f"{problem}: holds {len(known)} problems; solutions are of one")
-        given = dict(zip(solutions or (), read_solutions(solutions or ()), strict=True))
-        samples = [determinism.Sample(one, name, text) for one in known for name, text in given.items()] or [
-            determinism.Sample(one.id, student.name, student.solution)
-            for one in known.values()
-            for student in one.students
-        ]
-        with spinner(f"grading {count_of(len(samples), 'solution')} twice"):
-            found = determinism.check_determinism(source, samples, environment=os.environ)
-    except prism.PrismError as error:
-        fail(str(error))
+    source = resource("dags") if problem is None else take.problem_file(problem)
+    known = load_problems(source)
+    if solutions and len(known) != 1:
+        fail(f"{problem}: holds {len(known)} problems; solutions are of one")
+    given = dict(zip(solutions or (), take.read_solutions(solutions or ()), strict=True))
+    samples = [determinism.Sample(one, name, text) for one in known for name, text in given.items()] or [
+        determinism.Sample(one.id, student.name, student.solution) for one in known.values() for student in one.students
+    ]
+    with spinner(f"grading {count_of(len(samples), 'solution')} twice"):
+        found = determinism.check_determinism(source, samples, environment=os.environ)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -218,52 +172,44 @@ def verify_determinism(
 
 @app.command(rich_help_panel=Door.TRAIN)
 def serve(
-    problems: ManyProblems,
+    problems: take.ManyProblems,
     host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8777,
-    workers: Annotated[
-        int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")
-    ] = None,
+    workers: Workers = None,
     scoring: Annotated[
         list[str],
-        names_option(
+        take.names_option(
             metavar="NAME[=WEIGHT],...",
             default=("closure",),
             help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
         ),
-    ] = NO_NAMES,
+    ] = take.NO_NAMES,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that requests show, or one a line.")
     ] = None,
-    token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
+    token_env: take.TokenVariable = "",
     max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
     max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
     queue: Annotated[int, typer.Option(min=1, help="Requests that are taken in before the next is sent away.")] = 256,
-    thinking: Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")] = False,
+    thinking: take.Thinking = False,
     kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one solution.")] = 60,
 ) -> None:
     """Grade over HTTP: /grade, /get_reward (OpenRLHF), /verify (NeMo Gym), /healthz; /docs tells more."""
-    try:
-        from prism import server
-    except ImportError as error:
-        fail(str(error))
-    problem_file(problems)
-    tokens = read_tokens(token_file, token_env)
+    from prism import server
+
+    take.problem_file(problems)
+    tokens = take.read_tokens(token_file, token_env)
     if not tokens and not server.is_loopback(host):
         raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
-    body = parse_size(max_body)
-    weights = parse_scoring(scoring)
+    body = take.parse_size(max_body)
     limits = server.Limits(
         body=body, bodies=max(server.Limits().bodies, body), items=max_items, queue=queue, kill_after=kill_after
     )
-    try:
-        served = server.create_app(
-            problems, scoring=weights, token=tokens, limits=limits,
-            workers=n_processors() if workers is None else workers, thinking=thinking,
-        )  # fmt: skip
-        server.run(served, host=host, port=port)
-    except prism.PrismError as error:
-        fail(str(error))
+    served = server.create_app(
+        problems, scoring=take.parse_scoring(scoring), token=tokens, limits=limits,
+        workers=n_processors() if workers is None else workers, thinking=thinking,
+    )  # fmt: skip
+    server.run(served, host=host, port=port)
 
 
 @app.command(rich_help_panel=Door.TRAIN)

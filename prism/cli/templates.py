@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +11,9 @@ import typer
 import prism
 from prism.cli.application import app
 from prism.cli.helptext import Door
-from prism.cli.options import BAD_FILE, NO_NAMES, AsJson, Force, fail, make_folder, names_option, refuse_existing
-from prism.cli.output import print_json, progress_bar, write_text
+from prism.cli.options import NO_NAMES, AsJson, Force, make_folder, names_option, refuse_existing, write_text
+from prism.cli.output import print_json, progress_bar
+from prism.cli.talk import BAD_FILE, fail, tell
 from prism.errors import count_of
 
 if TYPE_CHECKING:
@@ -60,26 +60,22 @@ def generate(
         refuse_existing(_instance_files(folders, variants, range(seed, seed + n)), force=force)
     if jsonl is not None:
         refuse_existing([jsonl], force=force)
-    try:
-        for instance in instances(
-            *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
-            on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),
-        ):  # fmt: skip
-            path = None if out is None else out / f"{instance.name}.toml"
-            if path is not None:
-                refuse_existing([path], force=force)
-                make_folder(path.parent)
-                write_text(path, instance.toml())
-            if jsonl is not None:
-                rows.append(json_line(instance.to_dict()).decode() + "\n")
-            made.append({"id": instance.data["id"], "file": None if path is None else str(path)})
-    except prism.PrismError as error:
-        fail(str(error))
+    for instance in instances(
+        *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
+        on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),
+    ):  # fmt: skip
+        path = None if out is None else out / f"{instance.name}.toml"
+        if path is not None:
+            refuse_existing([path], force=force)
+            make_folder(path.parent)
+            write_text(path, instance.toml())
+        if jsonl is not None:
+            rows.append(json_line(instance.to_dict()).decode() + "\n")
+        made.append({"id": instance.data["id"], "file": None if path is None else str(path)})
     if jsonl is not None:
         write_text(jsonl, "".join(rows))
     for each in skipped:
-        told = f"seed {each['seed']} skipped, its final numbers are those of seed {each['like']}"
-        print(f"prism: {each['template']}: {told}", file=sys.stderr)
+        tell(f"{each['template']}: seed {each['seed']} skipped, its final numbers are those of seed {each['like']}")
     if as_json:
         print_json({"instances": made, "skipped": skipped})
     else:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from prism.algebra.expr import symbols
+from prism.algebra.expr import Formula, symbols
 from prism.equivalence.numbers.stated import stated_number
 from prism.equivalence.verdict import Status, Verdict
 from prism.errors import LatexSyntaxError
@@ -201,30 +201,30 @@ def _by_letters(comparison: _Comparison, pool: Sequence[LocatedFormula]) -> Deci
     return Decision(None, f"unstated: {pool[-1].latex}") if pool and _last_symbols(pool[-1].latex) else None
 
 
+def _parsed(latex: str) -> Formula | None:
+    """Return a formula; None for one that cannot be read."""
+    try:
+        return parse(latex)
+    except LatexSyntaxError:
+        return None
+
+
 def _states_number(latex: str) -> bool:
     """Return True if what a formula equals in the end is a number, with or without a unit."""
-    try:
-        members = parse(latex).members
-    except LatexSyntaxError:
-        return False
-    return bool(members) and stated_number(members[-1]) is not None
+    read = _parsed(latex)
+    return read is not None and bool(read.members) and stated_number(read.members[-1]) is not None
 
 
 def _equals_one(latex: str) -> bool:
     """Return True for an expression, or an equation or chain, which equal one thing in the end; not for a list."""
-    try:
-        return parse(latex).kind in _OF_ONE
-    except LatexSyntaxError:
-        return False
+    read = _parsed(latex)
+    return read is not None and read.kind in _OF_ONE
 
 
 def _last_symbols(latex: str) -> bool:
     """Return True if what a formula equals in the end has symbols, or cannot be read."""
-    try:
-        read = parse(latex)
-    except LatexSyntaxError:
-        return True
-    return read.kind in _OF_ONE and bool(symbols(read.members[-1]))
+    read = _parsed(latex)
+    return read is None or (read.kind in _OF_ONE and bool(symbols(read.members[-1])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -80,51 +81,46 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer to a variant of a row; its response is None where the file has null, as of a call that failed."""
+class _OfAnswer:
+    """What names an answer."""
 
     row: int
     variant: str
     sample_id: str
-    response: str | None
-    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def key(self) -> Key:
         """What tells it from the other answers."""
         return self.row, self.variant, self.sample_id
 
+    @property
+    def words(self) -> str:
+        """The same in words."""
+        return f"row {self.row}, {self.variant}, sample {shown(self.sample_id)}"
+
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class Answer(_OfAnswer):
+    """An answer to a variant of a row; its response is None where the file has null, as of a call that failed."""
+
+    response: str | None
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Points(_OfAnswer):
     """What a marker gave an answer in one dimension: points by head; None for a head that is left open."""
 
-    row: int
-    variant: str
-    sample_id: str
     dimension: str
     given: Mapping[int, Fraction | None] = field(hash=False)
     total: Fraction | None = None
 
-    @property
-    def key(self) -> Key:
-        """Of the answer."""
-        return self.row, self.variant, self.sample_id
-
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(_OfAnswer):
     """What a judge or a person says of an answer to Level 1 or 2."""
 
-    row: int
-    variant: str
-    sample_id: str
     is_correct: bool
-
-    @property
-    def key(self) -> Key:
-        """Of the answer."""
-        return self.row, self.variant, self.sample_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +260,7 @@ def read_answers(
         if answer is not None and not report.faults:
             fault = variant_fault(answer.row, answer.variant, questions)
             if not fault and answer.key in seen:
-                fault = f"row {answer.row}, {answer.variant}, sample {shown(answer.sample_id)}: stands twice"
+                fault = f"{answer.words}: stands twice"
             report.faults += [fault] if fault else []
             seen.add(answer.key)
             answers.append(answer)
@@ -328,13 +324,7 @@ def read_points(path: Path, questions: Mapping[int, QuestionRow]) -> tuple[list[
         DataFileError: all faults: rows, variants and dimensions that there are not, entries that stand twice, points
             that are no numbers of 0 or more.
     """
-    seen: set[tuple[Key, str]] = set()
-
-    def read(table: Table, report: LoadReport) -> Points:
-        """Make the points of one entry."""
-        return _points_of(table, report, questions, seen)
-
-    found = read_entries(path, read)
+    found = read_entries(path, partial(_points_of, questions=questions, seen=set()))
     return list(found.entries), found.warnings
 
 
@@ -357,7 +347,7 @@ def _points_of(
     report.faults += [f"points: head {head} stands twice" for head, n in times.items() if n > 1]
     points = Points(row, variant, entry.sample_id, dimension, given, entry.total)
     if not report.faults and (points.key, dimension) in seen:
-        report.faults.append(f"row {row}, {variant}, sample {shown(entry.sample_id)}, {dimension}: stands twice")
+        report.faults.append(f"{points.words}, {dimension}: stands twice")
     seen.add((points.key, dimension))
     return points
 
@@ -371,13 +361,7 @@ def read_judged(path: Path, questions: Mapping[int, QuestionRow]) -> tuple[dict[
     Errors:
         DataFileError: all faults: rows and variants that there are not, rows of Level 3, answers that stand twice.
     """
-    seen: set[Key] = set()
-
-    def read(table: Table, report: LoadReport) -> Judged:
-        """Make the judgement of one entry."""
-        return _judged_of(table, report, questions, seen)
-
-    found = read_entries(path, read)
+    found = read_entries(path, partial(_judged_of, questions=questions, seen=set()))
     return {entry.value.key: entry for entry in found.entries}, found.warnings
 
 
@@ -391,6 +375,6 @@ def _judged_of(table: Table, report: LoadReport, questions: Mapping[int, Questio
     elif row in questions and questions[row].is_open:
         report.faults.append(f"row {row}: is of Level 3, which has a rubric and no key")
     if not report.faults and found.key in seen:
-        report.faults.append(f"row {row}, {found.variant}, sample {shown(found.sample_id)}: stands twice")
+        report.faults.append(f"{found.words}: stands twice")
     seen.add(found.key)
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 from prism.errors import DataFileError, count_of
@@ -16,7 +15,7 @@ from prism.problem.schema import Problem
 from prism.protocols.engtrace import POLICIES, PROTOCOL, EngTraceOptions, about_pair, read_pair, score_trace
 from prism.protocols.engtrace_files import TracePair
 from prism.protocols.engtrace_formulas import GradedTraces
-from prism.protocols.rows import ProtocolRow
+from prism.protocols.rows import ProtocolRow, lost_row
 from prism.runs.bulk import in_input_order
 from prism.runs.records import Faults
 from prism.runs.rollouts import Rollout
@@ -90,10 +89,7 @@ def _scored(
 def _failed(pair: TracePair, options: EngTraceOptions, status: str, incident: Incident) -> ProtocolRow:
     """Return the row of a prediction on which the grader failed."""
     about = replace(about_pair(pair), status=status, incidents=(incident,))
-    return ProtocolRow(
-        PROTOCOL, str(options.variant), about, None, Fraction(0), Fraction(1), (), settings=options.settings,
-        policies=dict.fromkeys(POLICIES),
-    )  # fmt: skip
+    return lost_row(PROTOCOL, str(options.variant), about, POLICIES, options.settings)
 
 
 def _problem_finder(

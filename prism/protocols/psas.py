@@ -25,6 +25,7 @@ from prism.protocols.psas_steps import UNREADABLE, ReferencePart, ReferenceStep
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 
 PROTOCOL = "psas"
+POLICIES = ("psas_unweighted", "psas_released", "psas_judged")
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
@@ -194,12 +195,6 @@ def _conflicts(part: ReferencePart, marks: PartMarks) -> Iterator[str]:
     """Yield the conflict about an answer that does not count as right: its part then has no entry of its own."""
     if marks.basis is Basis.CONFLICT and not marks.answer:
         yield f"conflict: {part.name}, {', '.join(marks.findings)}"
-
-
-def lost_row(about: Scored, *, variant: Variant, settings: Mapping[str, str]) -> ProtocolRow:
-    """Return the row of a response on which the grader failed: no score, no parts."""
-    policies = dict.fromkeys(("psas_unweighted", *(f"psas_{each}" for each in Variant)))
-    return ProtocolRow(PROTOCOL, str(variant), about, None, ZERO, ONE, (), policies=policies, settings=dict(settings))
 
 
 def _row_parts(part: ReferencePart, marks: PartMarks, variant: Variant) -> list[Part]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from prism.problem.collection import load_problems
 from prism.problem.source import problem_path
 from prism.protocols.graded_rollouts import GradedRollout
-from prism.protocols.psas import Marked, Variant, lost_row, marks_by_rules, psas_row
+from prism.protocols.psas import POLICIES, PROTOCOL, Marked, Variant, marks_by_rules, psas_row
 from prism.protocols.psas_findings import Findings, with_findings
 from prism.protocols.psas_rules import StatedNodes
 from prism.protocols.psas_shape import is_published_shape, load_published
 from prism.protocols.psas_steps import PsasReference, parts_of
-from prism.protocols.rows import ProtocolRow
+from prism.protocols.rows import ProtocolRow, lost_row
 
 
 def load_references(source: str) -> dict[str, PsasReference]:
@@ -54,7 +54,7 @@ def psas_rows(
     rows = []
     for one in graded:
         if one.more is None:
-            rows.append(lost_row(one.about, variant=variant, settings=settings))
+            rows.append(lost_row(PROTOCOL, str(variant), one.about, POLICIES, settings))
             continue
         reference = references[one.problem.id]
         parts = reference.parts_by(one.grade.alternative)

@@ -13,7 +13,7 @@ was chosen for a run belongs to its grader, as the fingerprint does, and rows of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -173,6 +173,16 @@ class ProtocolRow:
     def fingerprint(self) -> str:
         """SHA-256 of what the row depends on besides its input: that of the grader, protocol, variant, settings."""
         return fingerprint(json_line(["protocol", self.protocol, self.variant, dict(self.settings)]).decode())
+
+
+def lost_row(
+    protocol: str, variant: str, about: Scored, policies: Iterable[str], settings: Mapping[str, Any]
+) -> ProtocolRow:
+    """Return the row of a response on which the grader failed: no score, no parts."""
+    return ProtocolRow(
+        protocol, variant, about, None, Fraction(0), Fraction(1), (), policies=dict.fromkeys(policies),
+        settings=dict(settings),
+    )  # fmt: skip
 
 
 def rounded(value: Fraction | None) -> float | None:

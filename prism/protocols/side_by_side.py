@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from prism.grading import pipeline
@@ -32,7 +31,7 @@ from prism.protocols.psas import Variant
 from prism.protocols.psas_rules import StatedNodes, stated_nodes, with_part_labels
 from prism.protocols.psas_run import psas_rows
 from prism.protocols.psas_steps import PsasReference, parts_of
-from prism.protocols.rows import ProtocolRow, mean_of
+from prism.protocols.rows import ProtocolRow, lost_row, mean_of
 from prism.runs.rollouts import Rollout
 
 DECIDED = "engjudge_decided"
@@ -144,11 +143,7 @@ def _trace_row(one: GradedRollout[FoundBeside]) -> ProtocolRow:
     if one.more is not None:
         return one.more.trace
     options = EngTraceOptions()
-    policies = dict.fromkeys(POLICIES)
-    return ProtocolRow(
-        "engtrace", str(options.variant), one.about, None, Fraction(0), Fraction(1), (), policies=policies,
-        settings=options.settings,
-    )  # fmt: skip
+    return lost_row("engtrace", str(options.variant), one.about, POLICIES, options.settings)
 
 
 def _with_decided(row: ProtocolRow) -> ProtocolRow:

@@ -36,7 +36,7 @@ from prism.protocols.entry_files import (
     read_entries,
 )
 from prism.protocols.graded_rollouts import GradedRollout
-from prism.protocols.rows import Basis, Part, ProtocolRow
+from prism.protocols.rows import Basis, Part, ProtocolRow, lost_row
 from prism.runs.rollouts import Rollout
 
 PROTOCOL = "worded"
@@ -145,8 +145,7 @@ def _row(one: GradedRollout[WordedNodes], entries: Sequence[Entry[Reading]]) -> 
     settings: dict[str, Any] = {"conflict": "rules"}
     found = one.more
     if found is None:
-        return ProtocolRow(PROTOCOL, VARIANT, one.about, None, Fraction(0), Fraction(1), (),
-                           policies={_NO_SCORE: None}, settings=settings)  # fmt: skip
+        return lost_row(PROTOCOL, VARIANT, one.about, (_NO_SCORE,), settings)
     told = {entry.value.node: entry.value for entry in entries}
     settled = {
         node: settle(own, told[node].says_same if node in told else None, prefer_rules=True)

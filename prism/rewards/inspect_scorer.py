@@ -31,6 +31,7 @@ from prism.latex import one_line
 from prism.problem.collection import ProblemSet
 from prism.problem.images import image_content
 from prism.rewards.data_sets import Problems, prompts_with_ids
+from prism.rewards.framework_classes import made_on_first_use
 from prism.rewards.reward import Reward, Rewarded, no_column
 from prism.rewards.rows import warn_of_row
 
@@ -203,8 +204,4 @@ def _register_scorer() -> Any:
     return scorer(metrics=[mean(), stderr()])(prism_score)
 
 
-def __getattr__(name: str) -> Any:
-    """Return `prism_score`, which Inspect's decorator makes on first use (PEP 562); AttributeError for other names."""
-    if name != "prism_score":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, _register_scorer())
+__getattr__ = made_on_first_use(globals(), {"prism_score": _register_scorer})

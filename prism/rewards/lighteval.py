@@ -19,6 +19,7 @@ from typing import Any
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import opened
+from prism.rewards.framework_classes import made_on_first_use
 from prism.rewards.metric_rows import METRICS, MetricRow
 from prism.rewards.reward import Reward, no_column
 
@@ -123,13 +124,11 @@ def _reference_of_doc(doc: Any, column: str) -> Any:
     return gold
 
 
-def __getattr__(name: str) -> Any:
-    """Return the class `Computation`, made on first use because it inherits from a lighteval class (PEP 562)."""
-    if name != "Computation":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name not in globals():
-        from lighteval.metrics.metrics_sample import SampleLevelComputation
+def _make_computation() -> type:
+    """Return the class `Computation`."""
+    from lighteval.metrics.metrics_sample import SampleLevelComputation
 
-        made = type(name, (LightevalScores, SampleLevelComputation), {"__module__": __name__})
-        globals().setdefault(name, made)  # two threads may come first; both take the same one
-    return globals()[name]
+    return type("Computation", (LightevalScores, SampleLevelComputation), {})
+
+
+__getattr__ = made_on_first_use(globals(), {"Computation": _make_computation})

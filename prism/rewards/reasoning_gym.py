@@ -29,10 +29,10 @@ from typing import Any, ClassVar
 from prism.errors import PrismError
 from prism.generation.template import PERTURBED
 from prism.rewards.curriculum import Curriculum, RangeAttributeDefinition
+from prism.rewards.framework_classes import made_on_first_use
 from prism.rewards.generated import HIGHEST_C3, LOWEST_C3, Restriction, check_settings, endless
 
 NAME = "prism"
-_CLASSES = ("PrismDataset", "PrismCurriculum")
 
 
 @dataclass
@@ -86,7 +86,7 @@ def register(name: str = NAME, config_cls: type[PrismConfig] = PrismConfig) -> N
     if config_cls().registered_as != name:
         own = config_cls().registered_as
         raise PrismError(f"registered_as: {config_cls.__name__} says {own!r}, and is to be registered as {name!r}")
-    own_dataset, own_curriculum = (_class_of(each) for each in _CLASSES)
+    own_dataset, own_curriculum = __getattr__("PrismDataset"), __getattr__("PrismCurriculum")
     if DATASETS.get(name) != (own_dataset, config_cls):
         curriculum = type(f"{config_cls.__name__}Curriculum", (own_curriculum,), {"config_cls": config_cls})
         register_dataset(name, own_dataset, config_cls, curriculum)
@@ -165,18 +165,4 @@ def _make_curriculum() -> type:
     return PrismCurriculum
 
 
-def _class_of(name: str) -> type:
-    """Return a class by its name, made on first use."""
-    if name not in globals():
-        made = _make_dataset() if name == "PrismDataset" else _make_curriculum()
-        made.__module__, made.__qualname__ = __name__, name
-        globals()[name] = made
-    found: type = globals()[name]
-    return found
-
-
-def __getattr__(name: str) -> Any:
-    """Return one of the classes that inherit from reasoning-gym's, made on first use (PEP 562)."""
-    if name not in _CLASSES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _class_of(name)
+__getattr__ = made_on_first_use(globals(), {"PrismDataset": _make_dataset, "PrismCurriculum": _make_curriculum})

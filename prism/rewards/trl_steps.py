@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from prism.errors import PrismError
+from prism.rewards.framework_classes import made_on_first_use
 from prism.rewards.tokens import place_rewards, step_advantages
 from prism.rewards.trl import TRLReward
 
@@ -78,7 +79,6 @@ def _make_trainer() -> type:
             output["advantages"] = advantages
             return output
 
-    StepGRPOTrainer.__module__, StepGRPOTrainer.__qualname__ = __name__, "StepGRPOTrainer"
     return StepGRPOTrainer
 
 
@@ -99,8 +99,4 @@ def _check_trainer(trainer: Any) -> None:
         raise PrismError("\n".join(faults))
 
 
-def __getattr__(name: str) -> Any:
-    """Return the class `StepGRPOTrainer`, made on first use because it inherits from a class of TRL (PEP 562)."""
-    if name != "StepGRPOTrainer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, globals().get(name) or _make_trainer())
+__getattr__ = made_on_first_use(globals(), {"StepGRPOTrainer": _make_trainer})

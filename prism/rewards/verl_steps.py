@@ -29,6 +29,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
+from prism.rewards.framework_classes import made_on_first_use
 from prism.rewards.rows import check_row
 from prism.rewards.tokens import place_rewards
 from prism.rewards.verl import cached_reward, column_of, reference_of_row, score_fields
@@ -151,12 +152,7 @@ def _make_manager() -> type:
                     _place(assembled[row], score.tokens)
             return assembled
 
-    StepRewardManager.__module__, StepRewardManager.__qualname__ = __name__, "StepRewardManager"
     return StepRewardManager
 
 
-def __getattr__(name: str) -> Any:
-    """Return the class `StepRewardManager`, made on first use because it inherits from a class of verl (PEP 562)."""
-    if name != "StepRewardManager":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, globals().get(name) or _make_manager())
+__getattr__ = made_on_first_use(globals(), {"StepRewardManager": _make_manager})

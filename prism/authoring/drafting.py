@@ -44,8 +44,7 @@ from prism.authoring.candidates import (
 from prism.authoring.dependencies import QUESTIONS, RULES, Dependencies, infer_dependencies
 from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
-from prism.authoring.plain_answers import quantities_of, tagged_answer
-from prism.authoring.plain_names import plain_names
+from prism.authoring.plain_answers import plain_names, quantities_of, tagged_answer
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.numbers.stated import stated_number

@@ -36,8 +36,8 @@ from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.grading.scoring import Scoring
+    from prism.reports.feedback.gradebook import PlatformWriter
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
-    from prism.reports.feedback.platforms import PlatformWriter
     from prism.reports.feedback.wording import Wording
     from prism.runs.input_files import InputFile
 
@@ -152,7 +152,7 @@ def _parse_language(code: str) -> Wording:
 
 def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:
     """Parse `--gradebook`, or exit with code 2."""
-    from prism.reports.feedback.platforms import PLATFORMS
+    from prism.reports.feedback.gradebook import PLATFORMS
 
     if unknown := [name for name in names if name not in PLATFORMS]:
         raise typer.BadParameter(f"--gradebook {unknown[0]}: expected {' or '.join(PLATFORMS)}")

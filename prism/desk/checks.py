@@ -15,8 +15,8 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import prepare
 from prism.grading.result import Grade
 from prism.inputs import parse_toml
+from prism.problem.problem_file import Expected, Student
 from prism.problem.schema import Problem, load_problem
-from prism.problem.students import Expected, Student
 
 Light = Literal["green", "amber", "red"]
 _CACHE_SIZE = 32  # versions of files: of one that is edited back and forth

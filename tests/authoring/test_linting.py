@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import prism
-from prism.authoring.finding_lines import find_line, plain_lines
-from prism.authoring.lint_findings import CODES, LintFinding
+from prism.authoring.lint_findings import CODES, LintFinding, find_line, plain_lines
 from prism.authoring.lint_names import find_undefined_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
 from prism.authoring.linting import lint

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.reports.html import svg
-from prism.reports.html.filters import make_filters
-from prism.reports.html.page import html_page
+from prism.reports.html.page import html_page, make_filters
 from prism.reports.report_rows import row_frame
 from prism.reports.report_tables import report_parts
 from prism.reports.run_figures import MAX_BINS, bin_ends, errors_by_model, length_figures

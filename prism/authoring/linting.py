@@ -40,7 +40,7 @@ from prism.authoring.lint_entries import (
     check_vocabulary,
 )
 from prism.authoring.lint_findings import Kind, LintFinding, find_line, plain_lines, warning
-from prism.authoring.lint_names import find_undefined_names, find_unused_names
+from prism.authoring.lint_names import check_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
@@ -140,7 +140,7 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
             ("the units", _check_dimensions(loaded)),
             ("letters that may be units", _check_italic_units(loaded)),
             ("what the problem says itself", _check_given_nodes(loaded, expected)),
-            ("the names", _check_names(loaded)),
+            ("the names", check_names(loaded)),
             ("what can be guessed", _check_guessable(loaded)),
         ):
             by_node += _findings_within(account, what, check)
@@ -516,26 +516,6 @@ def _is_general_law(node: ProblemNode, problem: Problem) -> bool:
         return False
     names = symbols_of(node.formula)
     return len(names) > 2 and names.isdisjoint(problem.context.declared)
-
-
-def _check_names(problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings for symbols that nothing introduces: a likely misspelling is a warning, any other a note."""
-    for lonely in find_undefined_names(problem):
-        entry = f"node {lonely.node}"
-        for name, near in lonely.slips:
-            text = f"`{name}` stands in no other node and nowhere in the problem; is it `{near}`?"
-            yield warning("undefined", entry, "formula", text)
-        if lonely.names:
-            names = " and ".join(f"`{name}`" for name in lonely.names)
-            verb = "stands" if len(lonely.names) == 1 else "stand"
-            text = f"{names} {verb} in no other node and nowhere in the problem: a solution may call it otherwise"
-            yield LintFinding("note", "undefined", entry, "formula", text)
-    for unused in find_unused_names(problem):
-        text = "stands in no node and nowhere in the text"
-        if unused.near:
-            yield warning("undefined", unused.table, unused.name, f"{text}; is it `{unused.near}`?")
-        else:
-            yield LintFinding("note", "undefined", unused.table, unused.name, text)
 
 
 # Words. ---------------------------------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ from prism.authoring.converting import convert_entry
 from prism.authoring.drafting import draft, question_parts
 from prism.authoring.drafts import Draft
 from prism.authoring.importers.entries import (
-    AnswerKind,
     Dataset,
     DatasetEntry,
     QuestionPart,
@@ -634,4 +633,4 @@ def _check(data: Mapping[str, Any], *, is_linted: bool) -> None:
 
 def unknown_answers(texts: Sequence[str], unit: str = "") -> tuple[RecordedAnswer, ...]:
     """Return recorded answers of which the data set says no more than their text, and a unit for all of them."""
-    return tuple(RecordedAnswer(text, AnswerKind.UNKNOWN, unit) for text in texts if text.strip())
+    return tuple(RecordedAnswer(text, unit=unit) for text in texts if text.strip())

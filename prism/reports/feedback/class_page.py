@@ -196,22 +196,6 @@ def _correction_row(solution: MarkedSolution, node: MarkedNode, wording: Wording
 _LABELS = ("0", "<10", "<20", "<30", "<40", "<50", "<60", "<70", "<80", "<90", "<100", "100")  # per cent
 
 
-@dataclass(frozen=True, slots=True)
-class NodeDrawing:
-    """The DAG of a reference with the share of students at each node.
-
-    Attributes:
-        name: of the problem, and of the alternative.
-        edges, drawing: SVG, the first of which the second refers to.
-        key: the signs in the drawing, with what they mean.
-    """
-
-    name: str
-    edges: Markup
-    drawing: Markup
-    key: tuple[tuple[Markup, str], ...]
-
-
 def points_histogram(marks: ClassMarks, wording: Wording) -> Markup:
     """Draw how many students have which share of all points, in tenths; no points and all stand apart."""
     full = sum(marks.fulls.values())
@@ -223,7 +207,7 @@ def points_histogram(marks: ClassMarks, wording: Wording) -> Markup:
     )
 
 
-def node_drawings(marks: ClassMarks, wording: Wording) -> list[NodeDrawing]:
+def node_drawings(marks: ClassMarks, wording: Wording) -> list[dict[str, Any]]:
     """Draw each reference by which solutions of the class were graded, those that were read."""
     groups: dict[tuple[str, str], list[MarkedSolution]] = defaultdict(list)
     for (_, problem_id), solution in marks.solutions.items():
@@ -234,7 +218,7 @@ def node_drawings(marks: ClassMarks, wording: Wording) -> list[NodeDrawing]:
     return [_node_drawing(number, groups[key], wording) for number, key in enumerate(keys, start=1)]
 
 
-def _node_drawing(number: int, solutions: list[MarkedSolution], wording: Wording) -> NodeDrawing:
+def _node_drawing(number: int, solutions: list[MarkedSolution], wording: Wording) -> dict[str, Any]:
     """Draw a reference with the shares of those whose solutions are given."""
     problem: Problem = solutions[0].problem
     stated: dict[int, int] = defaultdict(int)
@@ -260,4 +244,4 @@ def _node_drawing(number: int, solutions: list[MarkedSolution], wording: Wording
         key.append((svg.bar_sign("cr"), wording.say("share of students who have points for it besides")))
     if problem.dag.finals:
         key.append((svg.final_sign(), wording.say("final answer")))
-    return NodeDrawing(name, svg.edges(layout, edges), drawing, tuple(key))
+    return {"name": name, "edges": svg.edges(layout, edges), "drawing": drawing, "key": key}

@@ -59,15 +59,6 @@ class Owner:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class ClassFolder:
-    """What was found in a folder: a text for each student and problem, and every other file with its owner."""
-
-    texts: Mapping[tuple[str, str], Solution]
-    others: tuple[tuple[Owner, InputFile], ...]
-    participants: Mapping[str, str]
-
-
 def owners_of(files: Iterable[InputFile], problem_ids: Collection[str]) -> dict[str, Owner]:
     """Map the place of each file to its owner; students of one name are told apart by their numbers of Moodle."""
     found = {file.place: _owner(file, problem_ids) for file in files}
@@ -104,8 +95,8 @@ def has_own_tables(files: Sequence[InputFile], problem_ids: Collection[str]) -> 
     return any(owners[file.place].folder == own_folder(file.path) for file in tables)
 
 
-def read_class_folder(folder: Path, files: Iterable[InputFile], problem_ids: Collection[str]) -> ClassFolder:
-    """Read of each student and problem one text of a folder.
+def read_class_folder(folder: Path, files: Iterable[InputFile], problem_ids: Collection[str]) -> HandedIn:
+    """Read of each student and problem one text of a folder; every other file is one that is not read.
 
     Errors:
         DataFileError: texts in folders that name none of several problems; nothing that is read.
@@ -125,19 +116,24 @@ def read_class_folder(folder: Path, files: Iterable[InputFile], problem_ids: Col
     if lost:
         raise DataFileError(str(folder), tuple(_no_problem(place, problem_ids) for place in lost))
     others = [file for file in found if file.kind is not InputKind.TEXT]
-    texts: dict[tuple[str, str], Solution] = {}
+    texts: list[Submission] = []
     for key, own in groups.items():
         documents, unread = _read_all(own, owners)
         others += unread
         if documents:
             main, told = _choose(documents, key[1])
             others += told
-            texts[key] = documents[main].solution
+            texts.append(Submission(*key, documents[main].solution))
     if not texts:
         why = tuple(f"{file.place}: {file.reason}" for file in others) or ("holds no files",)
         raise DataFileError(str(folder), why)
     participants = {each.student: each.participant for each in owners.values() if each.participant}
-    return ClassFolder(texts, tuple((owners[file.place], file) for file in others), participants)
+    return HandedIn(tuple(texts), _owned(others, owners), participants=participants)
+
+
+def _owned(files: Iterable[InputFile], owners: Mapping[str, Owner]) -> tuple[UnreadFile, ...]:
+    """Return files that are not read as those of their owners."""
+    return tuple(UnreadFile(owners[each.place].problem_id, owners[each.place].student, each) for each in files)
 
 
 def _no_problem(place: str, problem_ids: Collection[str]) -> str:
@@ -244,48 +240,33 @@ def read_submissions(
     Errors:
         DataFileError: all faults of the files at once; two solutions of a student to one problem.
     """
-    participants: Mapping[str, str] = {}
-    if len(sources) == 1 and sources[0].is_dir():
-        files = tuple(files_in(sources[0]))
-        if has_own_tables(files, problems):
-            found, left_out = _from_records(problems, sources[0], mapping or {})
-            owners = owners_of(left_out, problems)
-            owned = [(owners[file.place], file) for file in left_out]
-        else:
-            folder = read_class_folder(sources[0], files, problems)
-            found = [Submission(name, student, text) for (name, student), text in folder.texts.items()]
-            owned, participants = [*folder.others], folder.participants
-        others = [UnreadFile(owner.problem_id, owner.student, file) for owner, file in owned]
-    elif len(sources) == 1 and format_ending(sources[0]) in TABLES:
-        found, _ = _from_records(problems, sources[0], mapping or {})
-        others = []
+    files = tuple(files_in(sources[0])) if len(sources) == 1 and sources[0].is_dir() else None
+    if files is not None and not has_own_tables(files, problems):
+        given = read_class_folder(sources[0], files, problems)
+    elif files is not None or (len(sources) == 1 and format_ending(sources[0]) in TABLES):
+        given = _from_records(problems, sources[0], mapping or {})
     else:
-        found, left_out = _from_files(problems, sources)
-        others = [UnreadFile(next(iter(problems)), file.path.stem, file) for file in left_out]
+        given = _from_files(problems, sources)
     order = {problem_id: place for place, problem_id in enumerate(problems)}
     return HandedIn(
-        tuple(sorted(found, key=lambda each: (each.student, order[each.problem_id]))),
-        tuple(sorted((each for each in others if each.file.kind is InputKind.UNREAD),
+        tuple(sorted(given.submissions, key=lambda each: (each.student, order[each.problem_id]))),
+        tuple(sorted((each for each in given.unread if each.file.kind is InputKind.UNREAD),
                      key=lambda each: (each.student, each.file.place))),
-        tuple(each.file for each in others if each.file.kind in (InputKind.HIDDEN, InputKind.PART)),
-        participants,
+        tuple(each.file for each in given.unread if each.file.kind in (InputKind.HIDDEN, InputKind.PART)),
+        given.participants,
     )  # fmt: skip
 
 
-def _from_records(
-    problems: Mapping[str, Problem], source: Path, mapping: Mapping[str, str]
-) -> tuple[list[Submission], Sequence[InputFile]]:
+def _from_records(problems: Mapping[str, Problem], source: Path, mapping: Mapping[str, str]) -> HandedIn:
     """Read the solutions in a file of records, or in a folder of such, with the files that lie beside them."""
     scanned = scan(source, problems, mapping=mapping)
     rollouts = read(source, scanned.fields, problems)
     found = [Submission(each.problem_id, each.sample_id, each.solution) for each in rollouts]
     _refuse_twice(str(source), found)
-    return found, scanned.left_out
+    return HandedIn(tuple(found), _owned(scanned.left_out, owners_of(scanned.left_out, problems)))
 
 
-def _from_files(
-    problems: Mapping[str, Problem], sources: Sequence[Path]
-) -> tuple[list[Submission], Sequence[InputFile]]:
+def _from_files(problems: Mapping[str, Problem], sources: Sequence[Path]) -> HandedIn:
     """Read files that hold the solution of a student each, to the only problem."""
     if len(problems) > 1:
         why = (
@@ -314,7 +295,7 @@ def _from_files(
     if faults:
         raise DataFileError("solutions", tuple(faults))
     _refuse_twice("solutions", found)
-    return found, left_out
+    return HandedIn(tuple(found), tuple(UnreadFile(problem_id, file.path.stem, file) for file in left_out))
 
 
 def _misuse(path: Path) -> str:

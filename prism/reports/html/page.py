@@ -103,35 +103,17 @@ _FINALS = {"right": "right", "wrong": "not right"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A button of a filter: its id, which is also the class of what it shows, its label, and how many it shows."""
-
-    id: str
-    label: str
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A group of buttons, of which one is chosen; `what` is what they count, such as `rollouts`."""
-
-    name: str
-    legend: str
-    what: str
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Filters:
     """The filters of a page.
 
     Attributes:
-        groups: those that have at least two kinds to choose from.
+        groups: of buttons, of which one is chosen, with what they count; those that have two kinds at least. A button
+            has an id, which is also the class of what it shows, a label, and how many it shows.
         rules: style rules of the kinds that are not the same on every page.
         models, domains, levels: names in the order of their buttons.
     """
 
-    groups: tuple[Filter, ...]
+    groups: tuple[dict[str, Any], ...]
     rules: Markup
     models: tuple[str, ...]
     domains: tuple[str, ...]
@@ -155,24 +137,28 @@ def make_filters(found: Report) -> Filters:
     models = Counter(row.model or NOT_SAID for row in found.rows)
     domains = Counter(_domain_of(each.problem) for each in found.problems)
     levels = Counter(_level_of(each.problem) for each in found.problems)
-    numbered = (("m", "Model", "rollouts", models), ("d", "Domain", "problems", domains),
-                ("l", "Difficulty", "problems", levels))  # fmt: skip
-    groups = [
-        _fixed_filter("o", "Points", _OUTCOMES, outcomes), _fixed_filter("f", "Final answers", _FINALS, finals),
+    kinds = [
+        ("o", "Points", "rollouts", [(key, label, outcomes[key]) for key, label in _OUTCOMES.items()]),
+        ("f", "Final answers", "rollouts", [(key, label, finals[key]) for key, label in _FINALS.items()]),
         *(
-            Filter(name, legend, what, tuple(
-                Choice(f"{name}-{k}", kind, kinds[kind]) for k, kind in enumerate(sorted(kinds), start=1)
-            ))
-            for name, legend, what, kinds in numbered
+            (name, legend, what, [(str(k), kind, own[kind]) for k, kind in enumerate(sorted(own), start=1)])
+            for name, legend, what, own in (
+                ("m", "Model", "rollouts", models), ("d", "Domain", "problems", domains),
+                ("l", "Difficulty", "problems", levels),
+            )
         ),
     ]  # fmt: skip
-    shown = tuple(one for one in groups if 1 < len(one.choices) <= _MAX_CHOICES)
+    groups: list[dict[str, Any]] = [
+        {"name": name, "legend": legend, "what": what,
+         "choices": [{"id": f"{name}-{key}", "label": label, "n": n} for key, label, n in own if n]}
+        for name, legend, what, own in kinds
+    ]  # fmt: skip
+    shown = tuple(one for one in groups if 1 < len(one["choices"]) <= _MAX_CHOICES)
+    hidden = {"m": ".rollout", "d": ".kind", "l": ".kind"}
     rules = [
-        f"body:has(#{choice.id}:checked) {hidden}:not(.{choice.id}) {{ display: none; }}"
-        for one in shown
-        for hidden in ([".rollout"] if one.name == "m" else [".kind"] if one.name in "dl" else [])
-        for choice in one.choices
-    ]
+        f"body:has(#{choice['id']}:checked) {hidden[one['name']]}:not(.{choice['id']}) {{ display: none; }}"
+        for one in shown if one["name"] in hidden for choice in one["choices"]
+    ]  # fmt: skip
     style = Markup("\n".join(rules))  # noqa: S704 - letters and numbers of ours
     return Filters(shown, style, tuple(sorted(models)), tuple(sorted(domains)), tuple(sorted(levels)))
 
@@ -181,12 +167,6 @@ def outcome_of(row: ReportRow) -> str:
     """Return how much a rollout earned, as a key of the filter: `full`, `part`, `none`, or `failed` without a score."""
     score = row.grade.score
     return "failed" if score is None else "full" if score == 1 else "part" if score > 0 else "none"
-
-
-def _fixed_filter(name: str, legend: str, labels: dict[str, str], counts: Counter[str]) -> Filter:
-    """Return a filter whose kinds are the same on every page, without those that nothing is of."""
-    choices = tuple(Choice(f"{name}-{key}", label, counts[key]) for key, label in labels.items() if counts[key])
-    return Filter(name, legend, "rollouts", choices)
 
 
 def _domain_of(problem: Problem | None) -> str:

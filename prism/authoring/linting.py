@@ -532,6 +532,9 @@ def _and_list(nodes: Iterable[int]) -> str:
     return f"{', '.join(map(str, most))} and {last}"
 
 
+# Sets of problems. ------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedFinding:
     """A finding and the place of its problem, `set.jsonl:3`."""

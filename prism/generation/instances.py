@@ -40,6 +40,9 @@ _DROPPED = ("title", "subtopic", "kind", "definitions", "final_answer_instructio
 _FIGURES_OF_CONSTANT = 10
 
 
+# The variant abstract. --------------------------------------------------------------------------------------------
+
+
 def abstract_spelling(case: PreparedCase) -> Spelling:
     """Return how formulas and numbers of a case are written with renamed symbols."""
     return Spelling(
@@ -140,6 +143,9 @@ def _renamed_keys(case: PreparedCase, table: Mapping[str, Any]) -> dict[str, Any
         if name in case.renamed:
             found[case.renamed[name]] = value
     return found
+
+
+# What an instance is. --------------------------------------------------------------------------------------------------
 
 
 MAX_MEMORISED = 60  # further seeds that are looked at for numbers that are all wrong in an instance

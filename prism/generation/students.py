@@ -37,6 +37,9 @@ from prism.latex import write
 from prism.physics.units import find_unit, find_unit_product
 from prism.problem.dag import ancestor_closure, is_final_correct, score
 
+# Faults of formulas. ----------------------------------------------------------------------------------------------
+
+
 KINDS = ("sign", "factor", "exponent", "symbol")
 
 
@@ -142,6 +145,9 @@ def _changes_of_node(case: PreparedCase, node: Expr, kind: str, own: set[Expr]) 
 
 
 CERTAIN = Fraction(1, 20)  # share by which the sides of a changed formula differ at the true values
+
+
+# Solutions with labels. -------------------------------------------------------------------------------------------
 
 
 _FAR = 2  # tolerances: a number farther off is wrong for certain

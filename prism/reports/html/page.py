@@ -102,6 +102,9 @@ _OUTCOMES = {"full": "all points", "part": "some points", "none": "no points", "
 _FINALS = {"right": "right", "wrong": "not right"}
 
 
+# Filters. ---------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """The filters of a page.

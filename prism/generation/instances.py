@@ -145,7 +145,7 @@ def _renamed_keys(case: PreparedCase, table: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-# What an instance is. --------------------------------------------------------------------------------------------------
+# What an instance is. ---------------------------------------------------------------------------------------------
 
 
 MAX_MEMORISED = 60  # further seeds that are looked at for numbers that are all wrong in an instance

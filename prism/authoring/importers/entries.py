@@ -227,7 +227,7 @@ class Finding:
     """Something wrong with, or worth knowing of, a row of a data set.
 
     Attributes:
-        code: stable name, a key of `dataset_codes.CODES`.
+        code: stable name, a key of `dataset_lint.CODES`.
         row: the row, None for one of the set as a whole.
         id: the row's own id.
         text: what is found, in words.

@@ -1,16 +1,21 @@
-"""The result of a conversion, and the texts and files that it is written to."""
+"""The result of a conversion, and the texts and files that it is written to.
+
+The solution that a problem is published or converted with is graded by the problem itself: below 1 there is a fault.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from prism.errors import DataFileError, PrismError, count_of
+from prism.grading.pipeline import grade
+from prism.problem.schema import load_problem
 from prism.problem.toml_writer import problem_toml
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")  # characters that are not portable in a file name
@@ -164,3 +169,27 @@ def entry_fault(text: str) -> DataFileError:
 def plain_number(points: Fraction) -> int | float:
     """Return points as an int if they are whole, else as a float."""
     return int(points) if points.denominator == 1 else float(points)
+
+
+SOLUTION = "solution"
+
+
+def solution_gold(data: Mapping[str, Any], text: str) -> OwnGold:
+    """Return the grade of a solution by the problem that it is held to be right for."""
+    problem = load_problem(data)
+    graded = grade(problem, text)
+    missing = tuple(node.index for node in problem.nodes if node.index not in graded.credited)
+    finals = {node.index for node in problem.nodes if node.is_final}
+    return OwnGold(graded.score or 0.0, SOLUTION, missing, tuple(sorted(finals - set(graded.matched))))
+
+
+def published_solution(data: Mapping[str, Any]) -> str:
+    """Return the solutions of a published problem, each with the letter of its part."""
+    parts = data.get("subquestions")
+    found = [
+        f"({part['letter']}) {text}" if part.get("letter") else text
+        for part in (parts if isinstance(parts, Sequence) and not isinstance(parts, str) else ())
+        if isinstance(part, Mapping) and isinstance(text := part.get("solution"), str) and text.strip()
+    ]
+    own = data.get("solution")
+    return "\n\n".join([*found, *([own] if isinstance(own, str) else [])])

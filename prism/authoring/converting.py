@@ -16,9 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from prism.authoring.conversions import Conversion, ConvertedProblem, EntryFault, entry_fault
+from prism.authoring.conversions import (
+    Conversion,
+    ConvertedProblem,
+    EntryFault,
+    entry_fault,
+    published_solution,
+    solution_gold,
+)
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
-from prism.authoring.solution_golds import published_solution, solution_gold
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges

@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prism.algebra.expr import Formula, formula, symbol
@@ -44,8 +44,7 @@ from prism.authoring.candidates import (
 from prism.authoring.dependencies import QUESTIONS, RULES, Dependencies, infer_dependencies
 from prism.authoring.drafts import Draft, DraftEdge, DraftNode, OmittedFormula
 from prism.authoring.marking_schemes import CONDITION
-from prism.authoring.plain_answers import quantities_of, tagged_answer
-from prism.authoring.plain_names import plain_names
+from prism.authoring.plain_answers import plain_names, quantities_of, tagged_answer
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.numbers.stated import stated_number
@@ -120,38 +119,25 @@ def _draft_extracted(
     extraction: Extraction, problem: str, answers: Sequence[str], name: str, account: Account
 ) -> Draft:
     """Draft a problem file from the formulas of a solution; arguments as of `draft`, `account` that of the draft."""
-    problem_facts = _ProblemFacts(name, problem, statement_context(problem), _marked_parts(problem, extraction.text))
+    parts = _marked_parts(problem, extraction.text)
+    drafting = _Drafting(name, problem, statement_context(problem), parts, account)
     found = [item for item in extraction if item.kind != "thinking"]
-    parts = divide_into_parts(extraction.text, [part.letter for part in problem_facts.parts])
-    claims = _read_units(locate_claims(found, extraction.text, parts, (), problem_facts.context), problem_facts.context)
-    left_out: list[_Skipped] = []
-    remarks: list[str] = []
+    divided = divide_into_parts(extraction.text, [part.letter for part in parts])
+    claims = _read_units(locate_claims(found, extraction.text, divided, (), drafting.context), drafting.context)
     found_here: list[_Candidate] = []
-    with share(_left(account, READING)) as reading:
-        found_here += _collect_candidates(claims, left_out, problem_facts, named=_readable(answers))
+    with share(drafting.left(READING)) as reading:
+        found_here += _collect_candidates(claims, drafting, named=_readable(answers))
         if not found_here:  # a solution in sentences: take what they state
-            left_out.clear()
-            found_here += _collect_candidates(claims, left_out, problem_facts, in_sentences=True)
+            drafting.left_out.clear()
+            found_here += _collect_candidates(claims, drafting, in_sentences=True)
         found_here = _with_bare_boxes_joined(found_here)
-        found_here = _with_last_numbers(found_here, claims, extraction.text, problem_facts)
-    _remark_if(reading.is_exhausted, _CUT_READING, remarks)
-    candidates = _merge_duplicates(found_here, problem_facts, remarks, left_out, account)
-    left_out += _values_in_text(claims, candidates, left_out, problem_facts)
+        found_here = _with_last_numbers(found_here, claims, extraction.text, drafting.context)
+    drafting.remark_if(reading.is_exhausted, _CUT_READING)
+    candidates = _merge_duplicates(found_here, drafting)
+    _skip_values_in_text(claims, candidates, drafting)
     named = [answer for answer in answers if answer.strip()]
-    steps = _mark_finals(candidates, named, problem_facts, remarks, left_out, account)
-    steps = _limit_nodes(steps, left_out)
-    return _drop_rejected(steps, extraction.text, problem_facts, remarks, left_out, account)
-
-
-def _left(account: Account, operations: float) -> float:
-    """Return so many operations, or what is left of the allowance of an account."""
-    return max(min(operations, account.allowance - account.spent), 0)
-
-
-def _remark_if(is_cut: bool, remark: str, remarks: list[str]) -> None:
-    """Add a remark that a step was cut, once."""
-    if is_cut and remark not in remarks:
-        remarks.append(remark)
+    steps = _limit_nodes(_mark_finals(candidates, named, drafting), drafting)
+    return _drop_rejected(steps, extraction.text, drafting)
 
 
 def _read_units(claims: Sequence[LocatedClaim], context: Context) -> list[LocatedClaim]:
@@ -161,14 +147,37 @@ def _read_units(claims: Sequence[LocatedClaim], context: Context) -> list[Locate
     return [claim if claim.formula is None else replace(claim, formula=next(read)) for claim in claims]
 
 
-@dataclass(frozen=True, slots=True)
-class _ProblemFacts:
-    """The problem's name, statement, context and marked parts, as known before it has nodes."""
+@dataclass(slots=True)
+class _Drafting:
+    """What the steps of a draft share.
+
+    Attributes:
+        name, problem, context, parts: of the problem: its id, statement, context and marked parts, before it has nodes.
+        account: of the draft, whose allowance they may spend.
+        remarks: what a person should know of the draft.
+        left_out: formulas that become no node, each with its position in the text.
+    """
 
     name: str
     problem: str
     context: Context
     parts: tuple[Part, ...]
+    account: Account
+    remarks: list[str] = field(default_factory=list)
+    left_out: list[tuple[int, OmittedFormula]] = field(default_factory=list)
+
+    def left(self, operations: float) -> float:
+        """Return so many operations, or what is left of the allowance."""
+        return max(min(operations, self.account.allowance - self.account.spent), 0)
+
+    def skip(self, order: int, latex: str, why: str) -> None:
+        """Leave a formula out."""
+        self.left_out.append((order, OmittedFormula(latex, why)))
+
+    def remark_if(self, is_cut: bool, remark: str) -> None:
+        """Add a remark that a step was cut, once."""
+        if is_cut and remark not in self.remarks:
+            self.remarks.append(remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +201,6 @@ class _Candidate:
     letter: str
     why: tuple[str, ...]
     is_final: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Skipped:
-    """An omitted formula, with its position in the text for sorting."""
-
-    order: int
-    left_out: OmittedFormula
 
 
 def question_parts(problem: str) -> tuple[Part, ...]:
@@ -231,13 +232,12 @@ def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
 
 def _collect_candidates(
     claims: Sequence[LocatedClaim],
-    left_out: list[_Skipped],
-    problem_facts: _ProblemFacts,
+    drafting: _Drafting,
     *,
     named: Sequence[Formula] = (),
     in_sentences: bool = False,
 ) -> Iterator[_Candidate]:
-    """Yield the candidates that displays and boxes state, chains split into equations; others go to `left_out`.
+    """Yield the candidates that displays and boxes state, chains split into equations; others are left out.
 
     A value in a sentence is one where it is an answer that was named.
     """
@@ -249,22 +249,20 @@ def _collect_candidates(
         ):
             continue
         if claim.formula is None:
-            left_out.append(
-                _Skipped(claim.order, OmittedFormula(claim.located.latex, f"not read: {one_line(claim.fault)}"))
-            )
+            drafting.skip(claim.order, claim.located.latex, f"not read: {one_line(claim.fault)}")
             continue
         if claim.located.in_passing and not in_sentences:
-            left_out.append(_Skipped(claim.order, OmittedFormula(claim.located.latex, "said in passing")))
+            drafting.skip(claim.order, claim.located.latex, "said in passing")
             continue
         pieces = list(split_statement(claim.formula))
         for stated in pieces:
             if isinstance(stated, str):
-                left_out.append(_Skipped(claim.order, OmittedFormula(claim.located.latex, stated)))
+                drafting.skip(claim.order, claim.located.latex, stated)
                 continue
             said = _name_answer(stated) if is_boxed else stated
-            picked = node_candidate(said, claim.located.latex, problem_facts.context, is_whole=said is claim.formula)
+            picked = node_candidate(said, claim.located.latex, drafting.context, is_whole=said is claim.formula)
             if picked.why_not:
-                left_out.append(_Skipped(claim.order, OmittedFormula(picked.latex, picked.why_not)))
+                drafting.skip(claim.order, picked.latex, picked.why_not)
                 continue
             is_end = claim.formula.kind != "chain" or stated is pieces[-1]  # of a chain in a box its end is the answer
             yield _candidate_of(claim, said, picked.latex, is_boxed=is_boxed and is_end)
@@ -304,7 +302,7 @@ def _states_one_of(f: Formula, named: Sequence[Formula]) -> bool:
 
 
 def _with_last_numbers(
-    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, problem_facts: _ProblemFacts
+    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, context: Context
 ) -> list[_Candidate]:
     """Return the candidates with the numbers that the solution, or a part of it, ends with, and what it announces.
 
@@ -314,7 +312,7 @@ def _with_last_numbers(
     added = list(found)
     if any(each.is_boxed for each in found):
         return added
-    stated = _announced(added, claims, text, problem_facts)
+    stated = _announced(added, claims, text, context)
     if stated:
         return stated
     letters = {each.letter for each in found}
@@ -326,7 +324,7 @@ def _with_last_numbers(
         last = next((claim for claim in reversed(behind) if _ends_in_number(claim, text)), None)
         if last is None or last.formula is None:
             continue
-        picked = node_candidate(last.formula, last.located.latex, problem_facts.context, is_whole=True)
+        picked = node_candidate(last.formula, last.located.latex, context, is_whole=True)
         if not picked.why_not:
             added.append(_candidate_of(last, last.formula, picked.latex, is_boxed=False, why="the number at its end"))
     return sorted(added, key=lambda each: each.order)
@@ -341,7 +339,7 @@ def _ends_in_number(claim: LocatedClaim, text: str) -> bool:
 
 
 def _announced(
-    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, problem_facts: _ProblemFacts
+    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, context: Context
 ) -> list[_Candidate]:
     """Return the candidates with those marked that the solution announces as its answers; empty if it announces none.
 
@@ -358,23 +356,23 @@ def _announced(
             marked[at] = replace(marked[at], is_boxed=True, last=max(marked[at].last, claim.order))
         else:
             named = _name_answer(said)
-            picked = node_candidate(named, claim.located.latex, problem_facts.context, is_whole=named is said)
+            picked = node_candidate(named, claim.located.latex, context, is_whole=named is said)
             if picked.why_not:
                 continue
             marked.append(_candidate_of(claim, named, picked.latex, is_boxed=True, why=_ANNOUNCED))
         is_any = True
     if is_any:
         return sorted(marked, key=lambda each: each.order)
-    return _announced_in_words(marked, text, problem_facts)
+    return _announced_in_words(marked, text, context)
 
 
-def _announced_in_words(found: Sequence[_Candidate], text: str, problem_facts: _ProblemFacts) -> list[_Candidate]:
+def _announced_in_words(found: Sequence[_Candidate], text: str, context: Context) -> list[_Candidate]:
     """Return the candidates with those marked whose numbers the answer line names; empty if it names none of them."""
     formulas = [each.formula for each in found]
     end = max((each.last for each in found), default=0)
     places = {
         at for quantity in quantities_of(tagged_answer(text) or "")
-        if (at := answer_index(quantity, formulas, problem_facts.context)) is not None
+        if (at := answer_index(quantity, formulas, context)) is not None
     }  # fmt: skip
     return (
         [
@@ -411,28 +409,21 @@ def _is_nameless(f: Formula) -> bool:
     return f.kind == "equation" and f.members[0] == symbol(ANSWER)
 
 
-def _values_in_text(
-    claims: Sequence[LocatedClaim],
-    candidates: Sequence[_Candidate],
-    left_out: Sequence[_Skipped],
-    problem_facts: _ProblemFacts,
-) -> list[_Skipped]:
-    """Return the numbers that a solution states in a sentence, `$v = 3$ m/s`, where it has formulas that are set off.
+def _skip_values_in_text(claims: Sequence[LocatedClaim], candidates: Sequence[_Candidate], drafting: _Drafting) -> None:
+    """Leave out the numbers that a solution states in a sentence, `$v = 3$ m/s`, beside formulas that are set off.
 
     They are no nodes, since most repeat what is given or used; an answer may be among them, so they are told. Numbers
     of what the problem gives, and those that a candidate or another one states, are not.
     """
     told = {numeric_of(each.formula) for each in candidates}
-    skipped = {each.order for each in left_out}
-    found = []
+    skipped = {order for order, _ in drafting.left_out}
     for claim in claims:
         numeric = None if claim.formula is None else numeric_of(claim.formula)
         if numeric is None or numeric in told or claim.order in skipped or claim.located.in_passing:
             continue
         told.add(numeric)
-        if numeric.subject.name not in problem_facts.context.givens:
-            found.append(_Skipped(claim.order, OmittedFormula(one_line(claim.located.latex), _IN_TEXT)))
-    return found
+        if numeric.subject.name not in drafting.context.givens:
+            drafting.skip(claim.order, one_line(claim.located.latex), _IN_TEXT)
 
 
 def _name_answer(f: Formula) -> Formula:
@@ -445,23 +436,17 @@ def _name_answer(f: Formula) -> Formula:
 # One node for what is one formula. -------------------------------------------------------------------------------
 
 
-def _merge_duplicates(
-    found: Sequence[_Candidate],
-    problem_facts: _ProblemFacts,
-    remarks: list[str],
-    left_out: list[_Skipped],
-    account: Account,
-) -> list[_Candidate]:
-    """Return the candidates with equivalent ones merged into one; the formulas dropped go to `left_out`.
+def _merge_duplicates(found: Sequence[_Candidate], drafting: _Drafting) -> list[_Candidate]:
+    """Return the candidates with equivalent ones merged into one; the formulas dropped are left out.
 
     The position is that of the first, since formulas after it may depend on it; the form is one solved for a symbol.
     """
     kept: list[_Candidate] = []
     dear: Counter[Formula] = Counter()
     n_compared = 0
-    with share(_left(account, MERGING)) as merging:
+    with share(drafting.left(MERGING)) as merging:
         for each in found:
-            context = problem_facts.context
+            context = drafting.context
             if has_values_put_in(each.formula):
                 context = _with_numbers(kept, context)
             same = (_is_same_candidate(other, each, context, dear) for other in kept)
@@ -469,9 +454,9 @@ def _merge_duplicates(
             if at is None:
                 kept.append(each)
             else:
-                kept[at] = _merged(kept[at], each, left_out)
+                kept[at] = _merged(kept[at], each, drafting)
             n_compared += 1
-    _remark_if(merging.is_exhausted or bool(dear), _CUT_MERGING, remarks)
+    drafting.remark_if(merging.is_exhausted or bool(dear), _CUT_MERGING)
     return [*kept, *found[n_compared:]]
 
 
@@ -491,15 +476,15 @@ def _with_numbers(stated: Sequence[_Candidate], context: Context) -> Context:
     return replace(context, givens={**found, **context.givens})
 
 
-def _merged(first: _Candidate, again: _Candidate, left_out: list[_Skipped]) -> _Candidate:
-    """Return one candidate for two that are the same; the dropped one, if it is written otherwise, to `left_out`."""
+def _merged(first: _Candidate, again: _Candidate, drafting: _Drafting) -> _Candidate:
+    """Return one candidate for two that are the same; the dropped one, if it is written otherwise, is left out."""
     is_put_in = has_values_put_in(first.formula), has_values_put_in(again.formula)
     better = again if not _is_solved(first.formula) and _is_solved(again.formula) else first
     if is_put_in[0] != is_put_in[1]:
         better = again if is_put_in[0] else first
     gone = first if better is again else again
     if gone.latex != better.latex:  # a repetition letter by letter is nothing to look at
-        left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
+        drafting.skip(gone.order, gone.latex, f"the same as {better.latex}")
     return replace(
         better, order=first.order, last=again.last, is_boxed=first.is_boxed or again.is_boxed,
         letter=again.letter if again.is_boxed else first.letter, why=tuple(dict.fromkeys(first.why + again.why)),
@@ -520,15 +505,8 @@ def _is_same_candidate(a: _Candidate, b: _Candidate, context: Context, dear: Cou
 # Answers. ---------------------------------------------------------------------------------------------------------
 
 
-def _mark_finals(
-    found: list[_Candidate],
-    answers: Sequence[str],
-    problem_facts: _ProblemFacts,
-    remarks: list[str],
-    left_out: list[_Skipped],
-    account: Account,
-) -> list[_Candidate]:
-    """Return the candidates up to the last answer, with the final answers marked; the rest goes to `left_out`.
+def _mark_finals(found: list[_Candidate], answers: Sequence[str], drafting: _Drafting) -> list[_Candidate]:
+    """Return the candidates up to the last answer, with the final answers marked; the rest is left out.
 
     A named answer stands for all others of its part, and for all without a part; other parts keep theirs.
 
@@ -536,26 +514,28 @@ def _mark_finals(
         PrismError: there are no candidates; an answer cannot be read.
     """
     if not found:
-        raise PrismError("; ".join(("no formula of the solution can be a node", *remarks, _reasons_text(left_out))))
+        raise PrismError(
+            "; ".join(("no formula of the solution can be a node", *drafting.remarks, _reasons_text(drafting)))
+        )
     named: set[int] = set()
-    with share(_left(account, ANSWERS)) as looking:
-        _find_answers(found, answers, problem_facts, remarks, named)
-    _remark_if(looking.is_exhausted, _CUT_ANSWERS, remarks)
+    with share(drafting.left(ANSWERS)) as looking:
+        _find_answers(found, answers, drafting, named)
+    drafting.remark_if(looking.is_exhausted, _CUT_ANSWERS)
     why = _usual_answers(found)
     letters = {found[k].letter for k in named}
     replaced = [k for k in why if named and (not found[k].letter or found[k].letter in letters)]
     why = {k: said for k, said in why.items() if k not in replaced} | dict.fromkeys(named, _NAMED)
     if gone := [one_line(found[k].latex) for k in replaced if found[k].is_boxed and k not in named]:
-        remarks.append(f"in a box, and no answer beside what was named: {'; '.join(gone)}; name it too if it is one")
+        told = f"in a box, and no answer beside what was named: {'; '.join(gone)}; name it too if it is one"
+        drafting.remarks.append(told)
     marked = [
         replace(each, is_final=True, why=(*each.why, why[k])) if k in why else each for k, each in enumerate(found)
     ]
     end = max((each for each in marked if each.is_final), key=lambda each: each.last)
     marked = sorted((replace(each, order=each.last) if each is end else each for each in marked), key=lambda e: e.order)
     at = max(k for k, each in enumerate(marked) if each.is_final)
-    left_out += [
-        _Skipped(each.order, OmittedFormula(each.latex, "it stands below the last answer")) for each in marked[at + 1 :]
-    ]
+    for each in marked[at + 1 :]:
+        drafting.skip(each.order, each.latex, "it stands below the last answer")
     return marked[: at + 1]
 
 
@@ -569,13 +549,7 @@ def _usual_answers(found: Sequence[_Candidate]) -> dict[int, str]:
     return dict.fromkeys(sorted(places), _LAST_OF_PARTS)
 
 
-def _find_answers(
-    found: list[_Candidate],
-    answers: Sequence[str],
-    problem_facts: _ProblemFacts,
-    remarks: list[str],
-    places: set[int],
-) -> None:
+def _find_answers(found: list[_Candidate], answers: Sequence[str], drafting: _Drafting, places: set[int]) -> None:
     """Add to `places` the indices of the candidates that state the given answers; one not stated adds a remark.
 
     Errors:
@@ -585,67 +559,61 @@ def _find_answers(
     unread: list[str] = []
     for answer in answers:
         try:
-            at = answer_index(answer, formulas, problem_facts.context)
+            at = answer_index(answer, formulas, drafting.context)
         except LatexSyntaxError as error:
             unread.append(f"the answer {one_line(answer)} cannot be read: {one_line(describe_syntax_error(error))}")
             continue
         if at is not None:
             places.add(at)
         else:
-            remarks.append(f"no formula of the solution is seen to state the answer {one_line(answer)}")
+            drafting.remarks.append(f"no formula of the solution is seen to state the answer {one_line(answer)}")
     if unread:
         raise PrismError("; ".join(unread))
 
 
-def _limit_nodes(found: list[_Candidate], left_out: list[_Skipped]) -> list[_Candidate]:
+def _limit_nodes(found: list[_Candidate], drafting: _Drafting) -> list[_Candidate]:
     """Return at most `MAX_NODES` candidates: all final answers, and of the others the last in the text."""
     finals = [each for each in found if each.is_final]
     n_free = max(MAX_NODES - len(finals), 0)
     others = [each for each in found if not each.is_final]
     dropped = others[: max(len(others) - n_free, 0)]
-    why = f"more than {MAX_NODES} nodes"
-    left_out += [_Skipped(each.order, OmittedFormula(each.latex, why)) for each in dropped]
+    for each in dropped:
+        drafting.skip(each.order, each.latex, f"more than {MAX_NODES} nodes")
     return [each for each in found if each not in dropped]
 
 
 # The checks. ------------------------------------------------------------------------------------------------------
 
 
-def _drop_rejected(
-    steps: list[_Candidate],
-    text: str,
-    problem_facts: _ProblemFacts,
-    remarks: list[str],
-    left_out: list[_Skipped],
-    account: Account,
-) -> Draft:
+def _drop_rejected(steps: list[_Candidate], text: str, drafting: _Drafting) -> Draft:
     """Build the draft; leave out the nodes that loader, linter or grader reject, and repeat until none is rejected.
 
     Errors:
         PrismError: no node is left.
     """
     while True:
-        formulas, finals = [each.formula for each in steps], _final_positions(steps)
-        derived = infer_dependencies(formulas, finals, problem_facts.context, operations=_left(account, ORIGINS))
-        data = _problem_data(steps, derived, problem_facts)
-        refused = _rejected_nodes(data, text, remarks, account)
+        finals = {k for k, each in enumerate(steps) if each.is_final}
+        derived = infer_dependencies(
+            [each.formula for each in steps], finals, drafting.context, operations=drafting.left(ORIGINS)
+        )
+        data = _problem_data(steps, derived, drafting)
+        refused = _rejected_nodes(data, text, drafting)
         if not refused:
             break
-        left_out += [
-            _Skipped(each.order, OmittedFormula(each.latex, refused[k])) for k, each in enumerate(steps) if k in refused
-        ]
-        steps = _without_refused(steps, refused, remarks)
+        for k, why in sorted(refused.items()):
+            drafting.skip(steps[k].order, steps[k].latex, why)
+        steps = _without_refused(steps, refused, drafting.remarks)
         if not steps:
-            raise PrismError("no formula of the solution can be a node; " + _reasons_text(left_out))
-    _remark_if(derived.is_cut, _CUT_ORIGINS, remarks)
-    gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
+            raise PrismError("no formula of the solution can be a node; " + _reasons_text(drafting))
+    drafting.remark_if(derived.is_cut, _CUT_ORIGINS)
+    gone = tuple(each for _, each in sorted(drafting.left_out, key=lambda each: each[0]))
     nodes = _draft_nodes(steps, derived)
-    notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
+    notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(drafting.remarks)}
     data["metadata"] = {
         "drafted": DRAFTED,
         **{key: value for key, value in notes.items() if value},
     }
-    return Draft(data, nodes, gone, tuple(remarks))
+    return Draft(data, nodes, gone, tuple(drafting.remarks))
 
 
 def _without_refused(steps: Sequence[_Candidate], refused: Collection[int], remarks: list[str]) -> list[_Candidate]:
@@ -669,35 +637,30 @@ def _as_final(each: _Candidate) -> _Candidate:
     return replace(each, is_final=True, why=(*each.why, _LAST))
 
 
-def _final_positions(steps: Sequence[_Candidate]) -> set[int]:
-    """Return the indices of the final answers among the candidates."""
-    return {k for k, each in enumerate(steps) if each.is_final}
-
-
-def _rejected_nodes(data: Mapping[str, Any], text: str, remarks: list[str], account: Account) -> Mapping[int, str]:
+def _rejected_nodes(data: Mapping[str, Any], text: str, drafting: _Drafting) -> Mapping[int, str]:
     """Return the reason, by position, for each node that is faulty, given by the problem or not in the solution."""
-    found = find_faulty_nodes(data, _left(account, math.inf))
+    found = find_faulty_nodes(data, drafting.left(math.inf))
     if found.why or found.problem is None:
         return found.why
     problem = found.problem
     given: dict[int, str] = {}
-    with share(_left(account, GIVEN)) as looking:
+    with share(drafting.left(GIVEN)) as looking:
         given = {each.index - 1: f"the problem states it ({each.where})" for each in find_given_nodes(problem)}
-    _remark_if(found.is_cut or looking.is_exhausted, _CUT_CHECKS, remarks)
+    drafting.remark_if(found.is_cut or looking.is_exhausted, _CUT_CHECKS)
     if given and len(given) < len(problem.nodes):
         return given
-    return _nodes_not_stated(problem, text, remarks, account)
+    return _nodes_not_stated(problem, text, drafting)
 
 
-def _nodes_not_stated(problem: Problem, text: str, remarks: list[str], account: Account) -> dict[int, str]:
+def _nodes_not_stated(problem: Problem, text: str, drafting: _Drafting) -> dict[int, str]:
     """Return (by position) why the solution itself does not match a node; empty if it matches no node at all.
 
     Empty also if the operations do not suffice to see it.
     """
-    left = _left(account, SOLUTION + CHARACTER * len(text))
+    left = drafting.left(SOLUTION + CHARACTER * len(text))
     result = grade(problem, text, budget=int(left)) if left >= 1 else None
     if result is None or (result.status == "too_large" and result.left_out == LeftOut()):
-        _remark_if(True, _CUT_CHECKS, remarks)
+        drafting.remark_if(True, _CUT_CHECKS)
         return {}
     missed = [node.index for node in problem.nodes if node.index not in result.matched]
     why = {
@@ -714,7 +677,7 @@ def _nodes_not_stated(problem: Problem, text: str, remarks: list[str], account: 
 # The file. --------------------------------------------------------------------------------------------------------
 
 
-def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_facts: _ProblemFacts) -> dict[str, Any]:
+def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, drafting: _Drafting) -> dict[str, Any]:
     """Return the content of a problem file as a dictionary: id, text, parts and nodes with dependencies."""
     standard: list[dict[str, Any]] = []
     for k, each in enumerate(steps):
@@ -726,12 +689,12 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
             node["is_final_answer"] = True
         standard.append(node | _marks_of_review(derived, k))
     data: dict[str, Any] = {
-        "id": problem_facts.name,
-        "context": problem_facts.problem.rstrip(),
+        "id": drafting.name,
+        "context": drafting.problem.rstrip(),
         "grading_standard": standard,
     }
-    if problem_facts.parts:
-        data["context"], data["subquestions"] = statement_and_parts(problem_facts.problem, problem_facts.parts)
+    if drafting.parts:
+        data["context"], data["subquestions"] = statement_and_parts(drafting.problem, drafting.parts)
         for node, each in zip(standard, steps, strict=True):
             if each.letter and each.is_final:
                 node["subquestion"] = each.letter
@@ -766,7 +729,7 @@ def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[Dr
     return tuple(found)
 
 
-def _reasons_text(left_out: Sequence[_Skipped]) -> str:
+def _reasons_text(drafting: _Drafting) -> str:
     """Return the distinct reasons for omitted formulas, at most five, as one text for an error message."""
-    reasons = dict.fromkeys(each.left_out.why for each in left_out)
+    reasons = dict.fromkeys(each.why for _, each in drafting.left_out)
     return "; ".join(list(reasons)[:5]) if reasons else "it has none that is displayed, boxed or in dollars"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, plain_parts, symbols, symbols_of, walk
+from prism.authoring.lint_findings import LintFinding, warning
 from prism.equivalence.context_facts import may_mean_constant
 from prism.problem.given_nodes import mentioned_symbols
 from prism.problem.schema import Problem, formulas_of
@@ -22,73 +22,53 @@ _NO_QUANTITY = re.compile(r"i|\\mathbb\{.*\}|.*_\{[a-z][+-]\d\}")  # the imagina
 _WORDS = re.compile(r"([A-Za-z]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class UndefinedNames:
-    """The symbols of one node that occur once in all nodes and nowhere else in the problem.
-
-    Attributes:
-        node: index of their node.
-        names: symbols without a similar one.
-        slips: pairs of a symbol and the similar one that was probably meant.
-    """
-
-    node: int
-    names: tuple[str, ...]
-    slips: tuple[tuple[str, str], ...]
+def check_names(problem: Problem) -> Iterator[LintFinding]:
+    """Yield findings for symbols that nothing introduces: a likely misspelling is a warning, any other a note."""
+    yield from _undefined_names(problem)
+    yield from _unused_names(problem)
 
 
-@dataclass(frozen=True, slots=True)
-class UnusedName:
-    """A name in the tables `givens` or `symbols` that occurs neither in a node nor in the text.
-
-    Attributes:
-        table: `givens` or `symbols`.
-        name: as the parser spells it.
-        near: the similar name that was probably meant, or empty.
-    """
-
-    table: str
-    name: str
-    near: str
-
-
-def find_undefined_names(problem: Problem) -> tuple[UndefinedNames, ...]:
-    """Return, for each node that has some, the symbols that nothing introduces: neither text, table nor another node.
+def _undefined_names(problem: Problem) -> Iterator[LintFinding]:
+    """Yield findings for symbols that neither the text nor a table nor another node introduces.
 
     A symbol that occurs twice in a node may be its own, as the a of an integral that a table gives.
     """
-    if not problem.context.declared:
-        return ()  # a problem without a text introduces nothing
+    context = problem.context
+    if not context.declared:
+        return  # a problem without a text introduces nothing
     written = {
         node.index: [name for f in formulas_of(node)[:1] for name in _symbol_occurrences(f)] for node in problem.nodes
     }
     count = Counter(name for names in written.values() for name in names)
-    known = problem.context.declared.union(
-        *(_symbols_introduced_by(f) for node in problem.nodes for f in formulas_of(node))
-    )
-    found = []
+    known = context.declared.union(*(_symbols_introduced_by(f) for node in problem.nodes for f in formulas_of(node)))
     for index, names in written.items():
         lonely = [name for name in names if count[name] == 1 and name not in known]
-        lonely = [
-            name for name in lonely if not (may_mean_constant(name, problem.context) or _NO_QUANTITY.fullmatch(name))
-        ]
+        lonely = [name for name in lonely if not (may_mean_constant(name, context) or _NO_QUANTITY.fullmatch(name))]
         meant = {name: _similar_name(name, (known | count.keys()) - {name}) for name in lonely}
-        slips = tuple((name, near) for name, near in meant.items() if near)
-        if lonely:
-            found.append(UndefinedNames(index, tuple(name for name in lonely if not meant[name]), slips))
-    return tuple(found)
+        where = f"node {index}", "formula"
+        for name, near in meant.items():
+            if near:
+                text = f"`{name}` stands in no other node and nowhere in the problem; is it `{near}`?"
+                yield warning("undefined", *where, text)
+        if others := [f"`{name}`" for name in lonely if not meant[name]]:
+            stand = f"{' and '.join(others)} {'stands' if len(others) == 1 else 'stand'}"
+            text = f"{stand} in no other node and nowhere in the problem: a solution may call it otherwise"
+            yield LintFinding("note", "undefined", *where, text)
 
 
-def find_unused_names(problem: Problem) -> tuple[UnusedName, ...]:
-    """Return the givens and declared symbols that occur in no formula and nowhere in the text."""
+def _unused_names(problem: Problem) -> Iterator[LintFinding]:
+    """Yield findings for givens and declared symbols that occur in no formula and nowhere in the text."""
     context = problem.context
     ways = (problem, *problem.alternatives)
     spoken = [f for each in ways for node in each.nodes for f in formulas_of(node)]
     used = mentioned_symbols(problem).union(*(symbols_of(f) for f in (*spoken, *context.definitions)))
-    tables = (("givens", context.givens), ("symbols", context.symbols))
-    return tuple(
-        UnusedName(key, name, _similar_name(name, used)) for key, table in tables for name in table if name not in used
-    )
+    text = "stands in no node and nowhere in the text"
+    for table, names in (("givens", context.givens), ("symbols", context.symbols)):
+        for name in names:
+            if name not in used:
+                near = _similar_name(name, used)
+                told = f"{text}; is it `{near}`?" if near else text
+                yield LintFinding("warning" if near else "note", "undefined", table, name, told)
 
 
 def _symbol_occurrences(f: Formula) -> Iterator[str]:

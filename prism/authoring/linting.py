@@ -8,19 +8,21 @@ The grader itself compares the nodes: a solution that copies the reference is gr
 own formula and no other. So what passes here is what a grade can match.
 
 Each check has operations of its own. One that they do not suffice for ends with a warning, and the others go on.
+
+Lint the problems of a file that holds any number of them, each by itself, and the ids of all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
-from prism.authoring.finding_lines import find_line, plain_lines
 from prism.authoring.graded_copies import (
     accepted_text,
     as_answer,
@@ -29,13 +31,17 @@ from prism.authoring.graded_copies import (
     reason_unmatched,
 )
 from prism.authoring.lint_alternatives import check_alternative
-from prism.authoring.lint_answers import check_figures, check_final_names, check_parts
-from prism.authoring.lint_findings import Kind, LintFinding, warning
-from prism.authoring.lint_images import check_images
-from prism.authoring.lint_names import find_undefined_names, find_unused_names
+from prism.authoring.lint_entries import (
+    check_figures,
+    check_final_names,
+    check_images,
+    check_parts,
+    check_review,
+    check_vocabulary,
+)
+from prism.authoring.lint_findings import Kind, LintFinding, find_line, plain_lines, warning
+from prism.authoring.lint_names import check_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
-from prism.authoring.lint_review import check_review
-from prism.authoring.lint_vocabulary import check_vocabulary
 from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers.comparison import NumberSpec
@@ -46,12 +52,13 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable
 from prism.grading.result import Match
-from prism.inputs import decode, read_bytes
+from prism.inputs import decode, parse_json, read_bytes
 from prism.latex import one_line
 from prism.physics.context import given_values
 from prism.physics.dimensions import inconsistency
 from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit
+from prism.problem.collection import SetEntry
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_answers, find_given_nodes
@@ -133,7 +140,7 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
             ("the units", _check_dimensions(loaded)),
             ("letters that may be units", _check_italic_units(loaded)),
             ("what the problem says itself", _check_given_nodes(loaded, expected)),
-            ("the names", _check_names(loaded)),
+            ("the names", check_names(loaded)),
             ("what can be guessed", _check_guessable(loaded)),
         ):
             by_node += _findings_within(account, what, check)
@@ -511,26 +518,6 @@ def _is_general_law(node: ProblemNode, problem: Problem) -> bool:
     return len(names) > 2 and names.isdisjoint(problem.context.declared)
 
 
-def _check_names(problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings for symbols that nothing introduces: a likely misspelling is a warning, any other a note."""
-    for lonely in find_undefined_names(problem):
-        entry = f"node {lonely.node}"
-        for name, near in lonely.slips:
-            text = f"`{name}` stands in no other node and nowhere in the problem; is it `{near}`?"
-            yield warning("undefined", entry, "formula", text)
-        if lonely.names:
-            names = " and ".join(f"`{name}`" for name in lonely.names)
-            verb = "stands" if len(lonely.names) == 1 else "stand"
-            text = f"{names} {verb} in no other node and nowhere in the problem: a solution may call it otherwise"
-            yield LintFinding("note", "undefined", entry, "formula", text)
-    for unused in find_unused_names(problem):
-        text = "stands in no node and nowhere in the text"
-        if unused.near:
-            yield warning("undefined", unused.table, unused.name, f"{text}; is it `{unused.near}`?")
-        else:
-            yield LintFinding("note", "undefined", unused.table, unused.name, text)
-
-
 # Words. ---------------------------------------------------------------------------------------------------------
 
 
@@ -543,3 +530,40 @@ def _and_list(nodes: Iterable[int]) -> str:
     """Join node indices as `1, 2 and 3`."""
     *most, last = sorted(nodes)
     return f"{', '.join(map(str, most))} and {last}"
+
+
+# Sets of problems. ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFinding:
+    """A finding and the place of its problem, `set.jsonl:3`."""
+
+    place: str
+    finding: LintFinding
+
+
+def lint_entries(
+    entries: Sequence[SetEntry], *, macros: Mapping[str, object] | None = None, vocabulary: Vocabulary | None = None
+) -> Iterator[PlacedFinding]:
+    """Yield what is wrong with the problems of one file, in order; an id that an earlier one has is a fault."""
+    places: dict[str, str] = {}
+    for each in entries:
+        if isinstance(each.source, DataFileError):
+            yield from (PlacedFinding(each.place, LintFinding("fault", "file", "", "", t)) for t in each.source.faults)
+            continue
+        for found in lint(each.source, macros=macros, vocabulary=vocabulary, folder=each.folder):
+            yield PlacedFinding(each.place, found)
+        name = _id_of(each.source)
+        if name and places.setdefault(name, each.place) != each.place:
+            told = f'the id "{name}" is that of {places[name]} too'
+            yield PlacedFinding(each.place, LintFinding("fault", "file", "", "id", told))
+
+
+def _id_of(source: Any) -> str:
+    """Return the id of an unread problem; empty if it has none that can be read."""
+    try:
+        data = parse_json(source) if isinstance(source, str) else source
+    except PrismError:
+        return ""
+    return str(data.get("id", "")) if isinstance(data, Mapping) else ""

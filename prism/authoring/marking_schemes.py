@@ -92,6 +92,22 @@ class _PaidFormula:
         return self.lines[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Scheme:
+    """A marking scheme while it is converted: its entry, statement with context, and criteria; remarks are added."""
+
+    entry: Mapping[str, Any]
+    statement: str
+    context: Context
+    criteria: Sequence[_Criterion]
+    remarks: list[str]
+
+    @property
+    def points(self) -> Fraction:
+        """Return the points of all criteria."""
+        return sum((each.points for each in self.criteria), Fraction(0))
+
+
 def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
     """Return the problem for an entry with `marking`; criteria without a formula are kept in its `metadata`.
 
@@ -99,40 +115,38 @@ def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
         DataFileError: no criterion can be a node, or some are no criteria at all.
     """
     statement = next((entry[key] for key in _TEXT_KEYS if isinstance(entry.get(key), str)), "")
-    context = statement_context(statement)
-    remarks: list[str] = []
     ways = _read_ways(entry["marking"])
-    remarks += _unread_keys(entry["marking"])
+    remarks = _unread_keys(entry["marking"])
+    scheme = _Scheme(entry, statement, statement_context(statement), ways[0], remarks)
     if len(ways) > 1:
         remarks.append(f"the scheme has {len(ways)} ways; the first one makes the nodes, the others stand in metadata")
-    criteria = ways[0]
+    criteria = scheme.criteria
     found: list[_PaidFormula] = []
     faults: list[str] = []
     with share(READING) as reading:
         for line, criterion in enumerate(criteria):
             where = ", ".join(("marking", *(["way 1"] if len(ways) > 1 else []), f"entry {line + 1}"))
             unread: list[str] = []
-            stated = list(_formulas_of_criterion(criterion, line, context, unread))
+            stated = list(_formulas_of_criterion(criterion, line, scheme.context, unread))
             found += stated
             told = [f"{', '.join(filter(None, (where, criterion.field)))}: {why}" for why in unread]
             faults += [] if stated else told
             remarks += told if stated else []
     if reading.is_exhausted:
         remarks.append(f"{_CUT} to look at the formulas of all criteria: the last ones are missing")
-    merged = _merge_duplicates(found, context, remarks)
+    merged = _merge_duplicates(found, scheme)
     if not merged and faults:
         raise DataFileError("<entry>", tuple(faults))
-    marked, lost = _drop_faulty(merged, criteria, entry, statement, context, remarks)
+    marked, lost = _drop_faulty(merged, scheme)
     paid = {line for each in marked for line in each.lines}
     in_words = [line for line in range(len(criteria)) if line not in paid]
     carried = sum((each.points for each in marked), Fraction(0))
     if in_words:
-        total = sum((each.points for each in criteria), Fraction(0))
         remarks.append(
             f"{len(in_words)} of {len(criteria)} criteria have no formula that a rule can look for; the nodes carry"
-            f" {plain_number(carried)} of {plain_number(total)} points"
+            f" {plain_number(carried)} of {plain_number(scheme.points)} points"
         )
-    data, notes = _scheme_data(marked, criteria, entry, stem, statement, context, remarks)
+    data, notes = _scheme_data(marked, scheme, stem, remarks)
     keys = (*_TEXT_KEYS, "id", "marking", "points")
     rest = {key: value for key, value in entry.items() if key not in keys and _has_content(value)}
     words = [{"criterion": criteria[k].text, "points": plain_number(criteria[k].points)} for k in in_words]
@@ -311,14 +325,14 @@ def _share_points(points: Fraction, n: int) -> list[Fraction]:
     return [share] * (n - 1) + [points - share * (n - 1)]
 
 
-def _merge_duplicates(marked: Sequence[_PaidFormula], context: Context, remarks: list[str]) -> list[_PaidFormula]:
+def _merge_duplicates(marked: Sequence[_PaidFormula], scheme: _Scheme) -> list[_PaidFormula]:
     """Return the formulas with equivalent ones merged; a formula that two criteria state has the points of both."""
     merged: list[_PaidFormula] = []
     dear: Counter[Formula] = Counter()
     n_compared = 0
     with share(MERGING) as merging:
         for each in marked:
-            same = (is_same_node(other.formula, each.formula, context, dear) for other in merged)
+            same = (is_same_node(other.formula, each.formula, scheme.context, dear) for other in merged)
             at = next((k for k, is_same in enumerate(same) if is_same), None)
             n_compared += 1
             if at is None:
@@ -326,38 +340,31 @@ def _merge_duplicates(marked: Sequence[_PaidFormula], context: Context, remarks:
                 continue
             other = merged[at]
             if each.line not in other.lines:
-                remarks.append(f"criteria {other.line + 1} and {each.line + 1} pay for one formula, {other.latex}")
+                scheme.remarks.append(
+                    f"criteria {other.line + 1} and {each.line + 1} pay for one formula, {other.latex}"
+                )
             merged[at] = replace(
                 other, lines=tuple(dict.fromkeys(other.lines + each.lines)), points=other.points + each.points,
                 accept=(*other.accept, *each.accept),
             )  # fmt: skip
     if merging.is_exhausted or dear:
-        remarks.append(f"{_CUT} to compare all formulas with each other: look for two nodes that say the same")
+        scheme.remarks.append(f"{_CUT} to compare all formulas with each other: look for two nodes that say the same")
     return [*merged, *marked[n_compared:]]
 
 
-def _drop_faulty(
-    marked: list[_PaidFormula],
-    criteria: Sequence[_Criterion],
-    entry: Mapping[str, Any],
-    statement: str,
-    context: Context,
-    remarks: list[str],
-) -> tuple[list[_PaidFormula], Fraction]:
-    """Return the formulas that make nodes without fault, and the points of all others.
-
-    Args:
-        remarks: gets a line for each formula that is dropped.
+def _drop_faulty(marked: list[_PaidFormula], scheme: _Scheme) -> tuple[list[_PaidFormula], Fraction]:
+    """Return the formulas that make nodes without fault, and the points of all others; a dropped one is a remark.
 
     Errors:
         DataFileError: no formula is left.
     """
     left: float = DRAFT
+    remarks = scheme.remarks
     while marked:
         if not sum(each.points for each in marked):
             remarks.append("no criterion with a formula has points; each formula has 1")
             marked = [replace(each, points=Fraction(1)) for each in marked]
-        data, _notes = _scheme_data(marked, criteria, entry, "scheme", statement, context, [])
+        data, _notes = _scheme_data(marked, scheme, "scheme", [])
         with share(math.inf) as account:
             found = find_faulty_nodes(data, left)
         left = max(left - account.spent, 0)
@@ -369,18 +376,11 @@ def _drop_faulty(
         marked = [each for k, each in enumerate(marked) if k not in found.why]
     if not marked:
         raise entry_fault("; ".join(("marking: no criterion has a formula that can be a node", *remarks[:3])))
-    total = sum((each.points for each in criteria), Fraction(0))
-    return marked, max(total - sum((each.points for each in marked), Fraction(0)), Fraction(0))
+    return marked, max(scheme.points - sum((each.points for each in marked), Fraction(0)), Fraction(0))
 
 
 def _scheme_data(
-    marked: Sequence[_PaidFormula],
-    criteria: Sequence[_Criterion],
-    entry: Mapping[str, Any],
-    stem: str,
-    statement: str,
-    context: Context,
-    remarks: list[str],
+    marked: Sequence[_PaidFormula], scheme: _Scheme, stem: str, remarks: list[str]
 ) -> tuple[dict[str, Any], dict[int, tuple[str, ...]]]:
     """Return the content of a problem file as a dictionary, and the comment lines of each node by index.
 
@@ -388,8 +388,8 @@ def _scheme_data(
         stem: name of the converted file, the problem's id if the entry has none.
         remarks: gets a line for answers that no formula states.
     """
-    finals = _final_positions(marked, entry, context, remarks)
-    edges, why = _scheme_edges(marked, criteria, finals, context)
+    finals = _final_positions(marked, scheme, remarks)
+    edges, why = _scheme_edges(marked, scheme, finals)
     standard = []
     notes: dict[int, tuple[str, ...]] = {}
     for k, each in enumerate(marked):
@@ -404,19 +404,17 @@ def _scheme_data(
         for origin in sorted(edges[k]):
             origins.setdefault(why[k][origin], []).append(str(origin + 1))
         edge_lines = [f"Edge from {', '.join(numbers)}: {reason}" for reason, numbers in origins.items()]
-        paid = [f"Criterion {line + 1}: {one_line(criteria[line].text)}" for line in each.lines]
+        paid = [f"Criterion {line + 1}: {one_line(scheme.criteria[line].text)}" for line in each.lines]
         notes[k + 1] = (*paid, *edge_lines)
-    name = entry.get("id")
+    name = scheme.entry.get("id")
     shown = str(name) if name not in (None, "") else stem
-    data: dict[str, Any] = {"id": shown, "context": statement, "grading_standard": standard}
+    data: dict[str, Any] = {"id": shown, "context": scheme.statement, "grading_standard": standard}
     return data, notes
 
 
-def _final_positions(
-    marked: Sequence[_PaidFormula], entry: Mapping[str, Any], context: Context, remarks: list[str]
-) -> set[int]:
+def _final_positions(marked: Sequence[_PaidFormula], scheme: _Scheme, remarks: list[str]) -> set[int]:
     """Return the indices of the formulas that state the answers of the entry, and of the last formula."""
-    given = entry.get("answer")
+    given = scheme.entry.get("answer")
     answers = given if isinstance(given, list) else [given]
     formulas = [each.formula for each in marked]
     finals: set[int] = set()
@@ -425,7 +423,7 @@ def _final_positions(
         if not isinstance(answer, str) or not answer.strip():
             continue
         try:
-            place = answer_index(answer, formulas, context)
+            place = answer_index(answer, formulas, scheme.context)
         except LatexSyntaxError:
             place = None
         if place is None:
@@ -438,14 +436,14 @@ def _final_positions(
 
 
 def _scheme_edges(
-    marked: Sequence[_PaidFormula], criteria: Sequence[_Criterion], finals: set[int], context: Context
+    marked: Sequence[_PaidFormula], scheme: _Scheme, finals: set[int]
 ) -> tuple[list[set[int]], list[dict[int, str]]]:
     """Return for each node the indices it depends on, and the reasons by index: as the scheme says, else inferred."""
-    made = infer_dependencies([each.formula for each in marked], finals, context)
+    made = infer_dependencies([each.formula for each in marked], finals, scheme.context)
     edges: list[set[int]] = []
     why: list[dict[int, str]] = []
     for k, each in enumerate(marked):
-        lines_named = criteria[each.line].dependency
+        lines_named = scheme.criteria[each.line].dependency
         if lines_named is None:
             edges.append({edge.origin for edge in made.edges[k] if not edge.is_implied})
             why.append({edge.origin: RULES[edge.rule] for edge in made.edges[k]})

@@ -22,8 +22,8 @@ from prism.cli.talk import as_usage, exit_unless_graded, fail, require_one_of
 from prism.errors import count_of
 
 if TYPE_CHECKING:
+    from prism.reports.feedback.gradebook import PlatformWriter
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
-    from prism.reports.feedback.platforms import PlatformWriter
     from prism.reports.feedback.wording import Wording
     from prism.runs.input_files import InputFile
 
@@ -117,7 +117,7 @@ def feedback(
 
 def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:
     """Parse `--gradebook`, or exit with code 2."""
-    from prism.reports.feedback.platforms import PLATFORMS
+    from prism.reports.feedback.gradebook import PLATFORMS
 
     for name in names:
         require_one_of("--gradebook", name, PLATFORMS)

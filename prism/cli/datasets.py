@@ -165,8 +165,7 @@ def _files_beside(made: DatasetConversion, out: Path) -> dict[Path, str | bytes]
 
 def lint_dataset(path: Path | None, name: str, problems: Sequence[str], *, notes: bool, as_json: bool) -> None:
     """List the findings of a data set, row by row, and their counts; exits with code 3 if one is a fault."""
-    from prism.authoring.importers.dataset_codes import CODES
-    from prism.authoring.importers.dataset_lint import check_dataset
+    from prism.authoring.importers.dataset_lint import CODES, check_dataset
 
     if path is None or not name:
         raise typer.BadParameter("a data set is checked with both --dataset FILE and --from NAME")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from prism.grading.result import Grade
     from prism.latex.documents.document import Document
     from prism.physics.context import Context
+    from prism.problem.problem_file import Student
     from prism.problem.schema import Problem
-    from prism.problem.students import Student
 
 
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula

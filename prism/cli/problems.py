@@ -81,8 +81,7 @@ def show(
 
 def _show_set(name: str, *, as_json: bool) -> None:
     """Count a set of problems; exits with code 3 if one cannot be loaded."""
-    from prism.problem.collection import load_problems
-    from prism.problem.set_counts import count_problems
+    from prism.problem.collection import count_problems, load_problems
     from prism.reports.tables import set_parts
 
     with spinner("loading"):
@@ -198,7 +197,7 @@ def _findings_in(
     names: Sequence[str], macros: Mapping[str, object] | None, known: Vocabulary
 ) -> Iterator[tuple[str, LintFinding]]:
     """Yield the findings of problem files, and of files with many problems, each with its file or place."""
-    from prism.authoring.lint_sets import lint_entries
+    from prism.authoring.linting import lint_entries
     from prism.problem.collection import entries_of_set
     from prism.problem.source import problem_path
 

@@ -6,13 +6,12 @@ from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 
-from prism.desk.answers import go_to, html_page, language_of
 from prism.desk.author import Edit, NewProblem, apply_edit, write_draft
 from prism.desk.checks import check, place_of
 from prism.desk.files import read_version
 from prism.desk.folder import Desk
+from prism.desk.pages import go_to, html_page, language_of, words_of
 from prism.desk.reference_view import reference_view
-from prism.desk.words import words_of
 
 
 def add_routes(app: FastAPI) -> None:

@@ -19,7 +19,7 @@ import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
-from prism.authoring.finding_lines import plain_lines
+from prism.authoring.lint_findings import plain_lines
 from prism.errors import PrismError
 from prism.problem.source import ALTERNATIVES, NODE_LISTS
 from prism.problem.toml_writer import toml_value

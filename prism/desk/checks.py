@@ -9,14 +9,15 @@ from typing import Literal
 
 from prism.authoring.lint_findings import LintFinding
 from prism.authoring.linting import lint
-from prism.desk.solution_text import FormulaLine, TextPiece, formula_lines, text_pieces
+from prism.desk.solution_text import FormulaLine, formula_lines, text_pieces
 from prism.errors import DataFileError, PrismError
 from prism.grading.pipeline import grade
 from prism.grading.prepared import prepare
 from prism.grading.result import Grade
 from prism.inputs import parse_toml
+from prism.problem.problem_file import Expected, Student
 from prism.problem.schema import Problem, load_problem
-from prism.problem.students import Expected, Student
+from prism.reports.html.typeset import TypesetPart
 
 Light = Literal["green", "amber", "red"]
 _CACHE_SIZE = 32  # versions of files: of one that is edited back and forth
@@ -40,7 +41,7 @@ class Sample:
     wanted: float | None
     wrong: tuple[int, ...]
     matched: tuple[int, ...]
-    pieces: tuple[TextPiece, ...]
+    pieces: tuple[TypesetPart, ...]
     lines: tuple[FormulaLine, ...]
     way: str
 

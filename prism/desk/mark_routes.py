@@ -9,9 +9,7 @@ from urllib.parse import urlencode
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from prism.desk.answers import html_page, language_of
 from prism.desk.folder import Desk
-from prism.desk.graph import drawing
 from prism.desk.marking import (
     GradeStore,
     Key,
@@ -23,8 +21,9 @@ from prism.desk.marking import (
     open_room,
     write_word,
 )
+from prism.desk.pages import html_page, language_of, words_of
+from prism.desk.reference_view import drawing
 from prism.desk.solution_text import formula_lines, text_pieces
-from prism.desk.words import words_of
 from prism.reports.feedback.attention import doubts_of
 from prism.reports.feedback.corrections import Correction
 from prism.reports.feedback.marking import MarkedNode, MarkedSolution, points_text

@@ -1,9 +1,12 @@
-"""What a page shows of a problem file: its nodes with their edges and reasons, what is open, and the drawing."""
+"""What a page shows of a problem file: its nodes with their edges and reasons, what is open, and the drawing.
+
+The reference as a drawing: nodes that lead to their place in the page, edges that are open in other strokes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,11 +14,31 @@ from markupsafe import Markup
 
 from prism.desk.blocks import keys_of, split_blocks
 from prism.desk.edits import open_sheet, ways_of
-from prism.desk.graph import drawing
 from prism.desk.labels import dag_of
 from prism.errors import PrismError
 from prism.inputs import parse_toml
+from prism.problem.dag import ReferenceDag
 from prism.problem.review import Review, review_of
+from prism.reports.html.rendering import macro
+from prism.reports.html.svg import edge_paths, layout
+
+
+def drawing(
+    dag: ReferenceDag, state: Callable[[int], str], open_edges: Collection[tuple[int, int]], label: str
+) -> Markup:
+    """Draw a DAG from left to right.
+
+    Args:
+        state: class of a node.
+        open_edges: prerequisite and node of each edge that is not reviewed.
+        label: what the drawing shows, for readers who do not see it.
+    """
+    drawn = layout(dag)
+    edges = [(before, node.index) for node in dag.nodes for before in sorted(node.prerequisites)]
+    lines = [(*paths, edge in open_edges) for edge, paths in zip(edges, edge_paths(drawn), strict=True)]
+    nodes = [(index, *place, index in dag.finals, state(index)) for index, place in drawn.places.items()]
+    return macro("drawings", "dag_of_links")(drawn, lines, nodes, label)
+
 
 EdgeState = Literal["drawn", "open", "question"]
 _NODE_REASON = re.compile(r"^#\s*Node:\s*(.*)$")

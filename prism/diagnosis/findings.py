@@ -83,7 +83,6 @@ from prism.diagnosis.consequences import (
     restates_given,
     stated_values,
 )
-from prism.diagnosis.number_differences import UNIT_FACTORS
 from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
 from prism.diagnosis.state import (
@@ -97,6 +96,7 @@ from prism.diagnosis.state import (
 )
 from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
 from prism.diagnosis.wrong_numbers import (
+    UNIT_FACTORS,
     number_difference,
     reason_few_figures,
     source_of_wrong_number,
@@ -115,6 +115,7 @@ from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade
 from prism.physics.context import Context, given_values
 from prism.problem.dag import ancestor_closure
+from prism.problem.plain_values import plain
 from prism.problem.schema import ProblemSource
 
 MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more
@@ -156,11 +157,8 @@ class FormulaDiagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
-        return {
-            "position": self.position, "latex": self.latex, "span": list(self.span), "status": self.status,
-            "difference": self.difference and self.difference.to_dict(), "source": self.source,
-            "nearest": self.nearest, "detail": self.detail,
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +186,8 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
-        return {
-            "problem_id": self.problem_id, "sample_id": self.sample_id,
-            "findings": [each.to_dict() for each in self.findings],
-            "first_wrong": self.first_wrong, "label": self.label, "n_open": self.n_open,
-            "cost": self.cost, "is_complete": self.is_complete,
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:

@@ -12,6 +12,7 @@ from typing import Any
 from prism.algebra.expr import Expr, number, symbols
 from prism.latex import write
 from prism.latex.writing.variants import with_variants
+from prism.problem.plain_values import plain
 
 _SHORT = 1000  # largest denominator of a number that is shown as a fraction
 
@@ -50,10 +51,8 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
-        return {
-            "kind": self.kind, "label": self.label, "node": self.node, "has": self.has, "should": self.should,
-            "amount": self.amount, "hint": self.hint, "full": self.full, "also": list(self.also),
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 HINT_TEMPLATES = {

@@ -61,7 +61,8 @@ def enclosing(node: Expr, values: Mapping[str, Value]) -> Enclosing | None:
         return lambda x: x
     if UNKNOWN.name not in symbols(node):
         value = evaluate(node, values)
-        return None if value is None else _constant(span_of(value, value))
+        span = None if value is None else span_of(value, value)
+        return None if span is None else lambda _: span
     rule = _RULES.get(node.op)
     args = node.args
     if node.op in ("pow", "root") and UNKNOWN.name not in symbols(args[1]):
@@ -79,11 +80,6 @@ def enclosing(node: Expr, values: Mapping[str, Value]) -> Enclosing | None:
         return found(known) if len(known) == len(spans) else None
 
     return applied
-
-
-def _constant(span: Span) -> Enclosing:
-    """Return the function that is the same everywhere."""
-    return lambda _: span
 
 
 def _outward(low: Any, high: Any, is_whole: bool) -> Span:
@@ -335,14 +331,9 @@ def _acos(spans: list[Span]) -> Span | None:
     return None if a is None else _outward(a.high.acos(), a.low.acos(), a.is_whole)
 
 
-def _sqrt(spans: list[Span]) -> Span | None:
-    """Return the square root."""
-    return _growing(_clipped(spans[0], low=0), lambda end: end.sqrt())
-
-
 _RULES: Mapping[str, Callable[[list[Span]], Span | None]] = {
     "add": _sum, "sub": _difference, "mul": _product, "div": _quotient, "neg": _negative, "pow": _general_power,
-    "sqrt": _sqrt, "exp": _exp, "ln": _ln, "log10": _log10, "sin": _sin, "cos": _cos, "tan": _tan,
+    "sqrt": _method("sqrt", 0), "exp": _exp, "ln": _ln, "log10": _log10, "sin": _sin, "cos": _cos, "tan": _tan,
     "asin": _method("asin", -1, 1), "acos": _acos, "atan": _bounded("atan"), "sinh": _sinh,
     "cosh": _cosh, "tanh": _bounded("tanh"), "asinh": _method("asinh"), "acosh": _method("acosh", 1),
     "atanh": _method("atanh", -1, 1),

@@ -19,6 +19,7 @@ from typing import Any
 
 from prism.algebra.expr import Expr
 from prism.engine.intervals import apply_instruction, precision
+from prism.physics.constants import leading_power
 from prism.physics.tables import Unit
 
 Value = Any
@@ -257,17 +258,6 @@ def _snapped(exact: Fraction) -> Fraction:
         return exact
     step = Fraction(10) ** (leading_power(exact) - _KEPT)
     return round(exact / step) * step
-
-
-def leading_power(value: Fraction) -> int:
-    """Return the power of ten of the leading digit of a number other than 0: 3 for 1234, -1 for 0.5."""
-    size = abs(value)
-    power = (size.numerator.bit_length() - size.denominator.bit_length()) * 301 // 1000
-    while size >= Fraction(10) ** (power + 1):
-        power += 1
-    while size < Fraction(10) ** power:
-        power -= 1
-    return power
 
 
 def digits(value: Value, figures: int, *, scientific: bool = False) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from prism.authoring.linting import lint
@@ -30,6 +30,7 @@ from prism.generation.values import values_in_si
 from prism.generation.wording import blanks_of
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
+from prism.problem.plain_values import named, plain
 from prism.problem.schema import load_problem
 
 N_SEEDS = 200  # that are made and graded
@@ -40,6 +41,7 @@ MOST_NUMBERS = 0.1  # of pairs in which one number meets that of a sibling
 MOST_FINALS = 0.01  # of pairs of one case in which all final numbers do
 _SHOWN_SEEDS = 20  # of a finding, beside their number
 _CHANGE = 1.37  # factor on a parameter whose effect on the final numbers is looked at
+_DIGITS = 6  # of the acceptance in JSON
 _LOOKED_AT = 20  # seeds at which it is
 
 CODES = {
@@ -87,9 +89,8 @@ class TemplateFinding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
-        return {
-            "kind": self.kind, "code": self.code, "entry": self.entry, "text": self.text, "seeds": list(self.seeds),
-        }  # fmt: skip
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,12 @@ class TemplateReport:
 
     template: str
     findings: tuple[TemplateFinding, ...]
-    n_seeds: int = 0
-    n_attempts: int = 0
+    n_seeds: int = field(default=0, metadata=named("seeds"))
+    n_attempts: int = field(default=0, metadata=named("attempts"))
     cases: tuple[tuple[str, int], ...] = ()
-    n_students: int = 0
-    n_pairs: int = 0
-    n_shared: int = 0
+    n_students: int = field(default=0, metadata=named("students"))
+    n_pairs: int = field(default=0, metadata=named("pairs"))
+    n_shared: int = field(default=0, metadata=named("shared_finals"))
 
     @property
     def acceptance(self) -> float | None:
@@ -127,17 +128,7 @@ class TemplateReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {
-            "template": self.template,
-            "findings": [each.to_dict() for each in self.findings],
-            "seeds": self.n_seeds,
-            "attempts": self.n_attempts,
-            "acceptance": None if self.acceptance is None else round(self.acceptance, 6),
-            "cases": dict(self.cases),
-            "students": self.n_students,
-            "pairs": self.n_pairs,
-            "shared_finals": self.n_shared,
-        }
+        return {**plain(self), "acceptance": plain(self.acceptance, _DIGITS), "cases": dict(self.cases)}
 
 
 def lint_template(

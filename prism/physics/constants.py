@@ -131,7 +131,7 @@ def constants_with_value(
     if not readings:
         return ()
     written = value / scale
-    half = Fraction(10) ** (_leading_power(written) - max(1, min(figures, MAX_FIGURES)) + 1) * scale / 2
+    half = Fraction(10) ** (leading_power(written) - max(1, min(figures, MAX_FIGURES)) + 1) * scale / 2
     low, high = (value - half, value + half) if figures > 1 else (value, value)
     return tuple(
         name
@@ -161,12 +161,13 @@ def _size_of(value: Fraction) -> int:
     return value.numerator.bit_length() - value.denominator.bit_length()
 
 
-def _leading_power(value: Fraction) -> int:
-    """Return the power of ten of the leading digit of a positive number: 3 for 1234, -1 for 0.5."""
-    power = (value.numerator.bit_length() - value.denominator.bit_length()) * 301 // 1000
-    while value >= Fraction(10) ** (power + 1):
+def leading_power(value: Fraction) -> int:
+    """Return the power of ten of the leading digit of a number other than 0: 3 for 1234, -1 for 0.5."""
+    size = abs(value)
+    power = _size_of(size) * 301 // 1000
+    while size >= Fraction(10) ** (power + 1):
         power += 1
-    while value < Fraction(10) ** power:
+    while size < Fraction(10) ** power:
         power -= 1
     return power
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from prism.algebra.expr import Formula, formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
@@ -41,7 +41,16 @@ from prism.problem.dag import (
 from prism.problem.fields import LoadReport, field_name, is_integer, quoted_value
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
-from prism.problem.problem_file import NodeEntry, PartEntry, ProblemFile, ReferenceTable, read_problem_id
+from prism.problem.plain_values import named, plain
+from prism.problem.problem_file import (
+    NodeEntry,
+    PartEntry,
+    ProblemFile,
+    ReferenceTable,
+    Student,
+    check_labels,
+    read_problem_id,
+)
 from prism.problem.review import NOT_DRAFTED, Review, review_of
 from prism.problem.shapes import Style, read_shape, tell_repeated_names
 from prism.problem.source import (
@@ -60,7 +69,6 @@ from prism.problem.source import (
     with_macros,
     with_stated_macros,
 )
-from prism.problem.students import Student, check_labels
 from prism.problem.worded_answers import is_text
 
 _READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
@@ -132,10 +140,11 @@ class Difficulty:
     Source: PRISM-Physics (arXiv 2510.03185), the annotation of its problems.
     """
 
-    concepts: int | None
-    computation: int | None
-    structure: int
+    concepts: int | None = field(metadata=named("C1"))
+    computation: int | None = field(metadata=named("C2"))
+    structure: int = field(metadata=named("C3"))
     entropy: float
+    derived: ClassVar = ("total", "level")
 
     @property
     def total(self) -> int | None:
@@ -152,10 +161,8 @@ class Difficulty:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values under the keys of the problem file."""
-        return {
-            "C1": self.concepts, "C2": self.computation, "C3": self.structure, "total": self.total,
-            "level": self.level, "entropy": round(self.entropy, 6),
-        }  # fmt: skip
+        found: dict[str, object] = plain(self, 6)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,9 +396,9 @@ def _read_problem(
     given = collect_knowledge(declared, text, [node.formula for node in nodes])
     others = {}
     tell_repeated_names((each.name for each in file.alternatives), "alternative", "name", report)
-    for plain, other in zip(alternatives_of(data), file.alternatives, strict=False):
+    for written, other in zip(alternatives_of(data), file.alternatives, strict=False):
         where = f"alternative {other.name}, " if other.name else f"{ALTERNATIVES}, "
-        others[other.name] = _read_nodes(plain, other, where, subquestions, declared, report)
+        others[other.name] = _read_nodes(written, other, where, subquestions, declared, report)
     check_labels(file.students, {"": dag, **{name: each[1] for name, each in others.items()}}, report)
     if dag is None:
         return None

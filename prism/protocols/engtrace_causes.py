@@ -17,8 +17,8 @@ from typing import Annotated, Any
 
 from prism.algebra.expr import formula, number
 from prism.diagnosis.findings import Diagnosis
-from prism.diagnosis.number_differences import describe_number_difference
 from prism.diagnosis.wording import Difference
+from prism.diagnosis.wrong_numbers import describe_number_difference
 from prism.equivalence.numbers.comparison import NumberSpec
 from prism.grading.result import Grade
 from prism.problem.dag import ReferenceDag

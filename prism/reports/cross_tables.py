@@ -24,8 +24,8 @@ import numpy as np
 from prism.errors import PrismError
 from prism.generation.template import VARIANTS
 from prism.inputs import did_you_mean, shown
+from prism.problem.plain_values import plain
 from prism.reports.agreement import Estimate
-from prism.reports.plain_values import plain
 from prism.reports.report_rows import DIGITS, NOT_SAID, UNRATED, ReportRow, as_number, column_mean, kept_value
 from prism.reports.run_figures import LENGTH_FIELDS, MAX_K, OF_SAMPLES, sample_values, samples, usual_field
 from prism.reports.table_formats import Cell, Column, DataTable, columns, counts, with_intervals

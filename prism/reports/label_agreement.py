@@ -24,6 +24,7 @@ import numpy as np
 
 from prism.errors import PrismError
 from prism.inputs import did_you_mean, shown
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import (
     FOR_ANY,
     FOR_TWO,
@@ -35,7 +36,6 @@ from prism.reports.agreement import (
     weighted_kappa,
 )
 from prism.reports.judgements import Judgement, word_score
-from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.rating_sets import Floats, Ints
 from prism.reports.ratings import (
     RULES,

@@ -27,13 +27,13 @@ import numpy as np
 
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
+from prism.problem.plain_values import SPREAD, plain
 from prism.problem.schema import Problem
 from prism.reports import spreadsheets
 from prism.reports.cross_tables import kept_names
 from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
-from prism.reports.plain_values import SPREAD, plain
 from prism.reports.ratings import RULES, Items, RatingTable, Reading, gather_judgements
 from prism.reports.report_rows import NOT_SAID, UNFIT, ReportRow
 from prism.reports.stratified_samples import Stratum, allocate, draw

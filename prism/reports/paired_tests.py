@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism.engine.rng import uniform
+from prism.problem.plain_values import named, plain
 from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
-from prism.reports.plain_values import named, plain
 from prism.reports.rating_sets import Floats, Ints
 
 _MAX_LISTED = 16  # problems that differ, whose 65,536 turnings are all counted

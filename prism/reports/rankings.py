@@ -21,11 +21,11 @@ from typing import Any
 from prism.errors import DataFileError, count_of
 from prism.grading.row import fingerprint, json_line
 from prism.problem.dag import POLICIES
+from prism.problem.plain_values import SPREAD, UNLISTED, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.reports.gates import ComparedItem, Grader, first_and_count
 from prism.reports.group_comparison import Group, group_name, group_of, named_rows, pairwise_tests
 from prism.reports.paired_tests import DIGITS, PairedTest
-from prism.reports.plain_values import SPREAD, UNLISTED, plain
 from prism.version import RULES
 
 _SHOWN_HEX = 12  # of a sha256

@@ -28,11 +28,11 @@ from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import solution_text
 from prism.problem.collection import load_problems
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate
 from prism.reports.cross_tables import Crossing, CrossTable, cross_table
-from prism.reports.plain_values import UNLISTED, named, plain
 from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
 from prism.reports.report_rows import (
     DIGITS,

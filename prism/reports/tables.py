@@ -22,10 +22,10 @@ from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, finds_nothing, reason_in_words, unstated_finals_in_words
+from prism.problem.collection import LEVELS, UNRATED, SetCounts
+from prism.problem.problem_file import Student
 from prism.problem.schema import Problem, in_alternative
-from prism.problem.set_counts import LEVELS, UNRATED, SetCounts
 from prism.problem.source import NODE_LISTS, read_source
-from prism.problem.students import Student
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
 from prism.reports.gates import Comparison, GateOutcome, describe, describe_outcome, describe_pair, worst_first

@@ -27,6 +27,7 @@ import numpy as np
 
 from prism.errors import count_of
 from prism.generation.template import ABSTRACT, KNOWLEDGE, ORIGINAL, PERTURBED
+from prism.problem.plain_values import plain
 from prism.reports.agreement import Estimate, mean_estimate, numbered
 from prism.reports.cross_tables import (
     CrossTable,
@@ -39,7 +40,6 @@ from prism.reports.cross_tables import (
     with_measures,
     with_totals,
 )
-from prism.reports.plain_values import plain
 from prism.reports.report_rows import DIGITS, template_of, texts
 from prism.reports.table_formats import Cell, DataTable, columns, with_intervals
 

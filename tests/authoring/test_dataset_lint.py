@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from prism.authoring.importers.catalogue import NAMES, dataset_of
-from prism.authoring.importers.dataset_codes import CODES
-from prism.authoring.importers.dataset_lint import check_dataset
+from prism.authoring.importers.dataset_lint import CODES, check_dataset
 from prism.authoring.importers.entries import REFUSALS
 from prism.cli import app
 from tests.support.dataset_rows import (

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import prism
+from prism.authoring.lint_entries import check_vocabulary
 from prism.authoring.lint_findings import LintFinding
-from prism.authoring.lint_vocabulary import check_vocabulary
 from prism.cli import app
 from prism.errors import DataFileError
 from prism.grading.row import fingerprint

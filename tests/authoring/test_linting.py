@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import prism
-from prism.authoring.finding_lines import find_line, plain_lines
-from prism.authoring.lint_findings import CODES, LintFinding
-from prism.authoring.lint_names import find_undefined_names
+from prism.authoring.lint_findings import CODES, LintFinding, find_line, plain_lines
+from prism.authoring.lint_names import check_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
 from prism.authoring.linting import lint
 from prism.equivalence.facts import numeric_of
@@ -120,8 +119,9 @@ def test_names_in_an_index_may_be_slips() -> None:
         ("R_l", "R_L"), ("V_t", ""), ("u_{empty}", ""), ("q_{out}", ""), ("v_0", ""),
     ):  # fmt: skip
         problem = load_problem(nodes(f"E = m {name} v_t R_L", context=text))
-        (lonely,) = find_undefined_names(problem)
-        assert (lonely.slips, lonely.names) == ((((name, near),), ()) if near else ((), (name,)))
+        (lonely,) = check_names(problem)
+        assert lonely.text.startswith(f"`{name}` stands in no other node")
+        assert lonely.text.endswith(f"is it `{near}`?" if near else "may call it otherwise")
 
 
 # What it takes and gives ------------------------------------------------------------------------------------------

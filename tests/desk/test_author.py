@@ -15,8 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from prism.desk import create_desk
-from prism.desk.pages import POLICY, STATIC, static_text
-from prism.desk.words import LANGUAGES, words_of
+from prism.desk.pages import LANGUAGES, POLICY, STATIC, static_text, words_of
 from prism.errors import PrismError
 from prism.resources import resource
 from tests.desk.conftest import TOKEN

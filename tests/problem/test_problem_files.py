@@ -17,9 +17,8 @@ import prism
 from prism.algebra.expr import canonical
 from prism.errors import DataFileError
 from prism.problem.dag import ancestor_closure, implied_edges, is_final_correct, score
-from prism.problem.problem_file import AlternativeEntry, NodeEntry, PartEntry, ProblemFile
+from prism.problem.problem_file import AlternativeEntry, Expected, NodeEntry, PartEntry, ProblemFile, Student
 from prism.problem.schema import Difficulty, Problem, Subquestion, in_alternative, load_problem
-from prism.problem.students import Expected, Student
 from prism.resources import resource
 
 FAULTY = Path(__file__).parents[1] / "cases" / "problems"

@@ -18,10 +18,18 @@ import prism.physics.context as context_room
 import prism.problem.images as images_room
 import prism.problem.schema as room
 from prism.errors import DataFileError
-from prism.problem.problem_file import MAX_FIGURES, AlternativeEntry, EdgeNote, NodeEntry, PartEntry, ProblemFile
+from prism.problem.problem_file import (
+    MAX_FIGURES,
+    AlternativeEntry,
+    EdgeNote,
+    Expected,
+    NodeEntry,
+    PartEntry,
+    ProblemFile,
+    Student,
+)
 from prism.problem.schema import load_problem
 from prism.problem.source import MAX_ALTERNATIVES, NODE_LISTS
-from prism.problem.students import Expected, Student
 from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))

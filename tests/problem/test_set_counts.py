@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.problem.collection import is_problem_set, load_problems
-from prism.problem.set_counts import SetCounts, count_problems
+from prism.problem.collection import SetCounts, count_problems, is_problem_set, load_problems
 
 ROOT = Path(__file__).resolve().parents[2]
 run = CliRunner()

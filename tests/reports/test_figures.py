@@ -12,9 +12,9 @@ import pytest
 import prism
 from prism.grading.row import json_line, score_row
 from prism.problem.images import ProblemImage
-from prism.reports.html import figures
-from prism.reports.html.figures import ImageRoom
+from prism.reports.html import problem_section
 from prism.reports.html.page import html_page
+from prism.reports.html.problem_section import ImageRoom
 from prism.reports.summary import build_report
 from tests.support.pictures import PNG
 
@@ -85,6 +85,6 @@ def test_a_page_has_room_for_so_many_bytes_of_images(tmp_path: Path, monkeypatch
     shown = ImageRoom(2 * len(PNG)).figures(images)
     assert [bool(one.data_url) for one in shown] == [True, True, False]
     assert "in all" in shown[2].why_absent
-    monkeypatch.setattr(figures, "MAX_IMAGE", len(PNG) - 1)
+    monkeypatch.setattr(problem_section, "MAX_IMAGE", len(PNG) - 1)
     assert [one.data_url for one in ImageRoom().figures(images)] == ["", "", ""]
-    assert figures.MAX_IMAGES * 4 / 3 < prism.reports.html.page.LIMIT / 2  # rollouts keep most of the page
+    assert problem_section.MAX_IMAGES * 4 / 3 < prism.reports.html.page.LIMIT / 2  # rollouts keep most of the page

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.reports.html import svg
-from prism.reports.html.filters import make_filters
-from prism.reports.html.page import html_page
+from prism.reports.html.page import html_page, make_filters
 from prism.reports.report_rows import row_frame
 from prism.reports.report_tables import report_parts
 from prism.reports.run_figures import MAX_BINS, bin_ends, errors_by_model, length_figures
@@ -151,15 +150,16 @@ def test_the_page_has_pictures_tables_and_is_sound(page, report):
 
 def test_each_button_has_a_rule_and_shows_what_it_counts(page, report):
     filters = make_filters(report)
-    assert [one.legend for one in filters.groups] == ["Points", "Final answers", "Model"]
+    assert [one["legend"] for one in filters.groups] == ["Points", "Final answers", "Model"]
     classes = [found.split() for found in re.findall(r'<details class="(rollout [^"]*)"', page)]
     assert len(classes) == len(report.rows)
     for group in filters.groups:
-        assert f'name="{group.name}" id="{group.name}-all" checked' in page
-        assert sum(choice.n for choice in group.choices) == len(report.rows)
-        for choice in group.choices:
-            assert sum(choice.id in marks for marks in classes) == choice.n
-            assert re.search(rf"body:has\(#{choice.id}:checked\) (details)?\.rollout:not\(\.{choice.id}\)", page)
+        assert f'name="{group["name"]}" id="{group["name"]}-all" checked' in page
+        assert sum(choice["n"] for choice in group["choices"]) == len(report.rows)
+        for choice in group["choices"]:
+            name = choice["id"]
+            assert sum(name in marks for marks in classes) == choice["n"]
+            assert re.search(rf"body:has\(#{name}:checked\) (details)?\.rollout:not\(\.{name}\)", page)
 
 
 @pytest.mark.slow

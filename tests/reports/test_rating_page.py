@@ -89,4 +89,4 @@ def test_a_score_without_scale_is_a_share(score: float | None) -> None:
     one = rated_solution(
         1, load_problem("free_fall"), "a", "v", {"parts": [{"name": "p", "score": 0.5}], "score": score}
     )
-    assert one.parts[0].score == "0.5 of 1"
+    assert one.parts[0]["score"] == "0.5 of 1"

@@ -151,9 +151,9 @@ class DatasetEntry:
     """One problem that a row asks.
 
     Attributes:
-        id: the row's own, with the variant if there are several.
         question: the text, all of it; `parts` hold the lettered ones where the data set keeps them apart.
         answers: in order.
+        id: empty where it is that of the row.
         solution: worked, as text; empty if there is none.
         parts: of the question, if the data set tells them apart.
         marking: schemes with points as `convert` takes them; empty if there is none.
@@ -167,9 +167,9 @@ class DatasetEntry:
         variant: of the question, where a row has several.
     """
 
-    id: str
     question: str
-    answers: tuple[RecordedAnswer, ...]
+    answers: tuple[RecordedAnswer, ...] = ()
+    id: str = ""
     solution: str = ""
     parts: tuple[QuestionPart, ...] = ()
     marking: tuple[Any, ...] = ()
@@ -214,12 +214,20 @@ class FieldRule:
     may_be_empty: bool = False
 
 
+OPTIONAL = FieldRule(is_required=False, may_be_empty=True)
+
+
+def fields_of(*names: str, rule: FieldRule = FieldRule()) -> dict[str, FieldRule]:
+    """Return fields of a row that have one rule: by default texts that are there and say something."""
+    return dict.fromkeys(names, rule)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong with, or worth knowing of, a row of a data set.
 
     Attributes:
-        code: stable name, a key of `dataset_codes.CODES`.
+        code: stable name, a key of `dataset_lint.CODES`.
         row: the row, None for one of the set as a whole.
         id: the row's own id.
         text: what is found, in words.
@@ -248,8 +256,8 @@ class Dataset:
         is_non_commercial: the licence forbids commercial use.
         globs: patterns of its files below the folder that was fetched, the first with a match counts.
         fields: of a row.
-        id_of: the row's own id, as text; empty if it has none.
         read: a row to its entries; may raise `RefusedError` for all of the row.
+        id_of: the row's own id, as text; empty if it has none.
         check: findings that only this data set can have.
         variants: names for `--variant`; empty if there are none.
         has_languages: rows are in English and Chinese.
@@ -260,8 +268,8 @@ class Dataset:
     licence: str
     globs: tuple[str, ...]
     fields: Mapping[str, FieldRule]
-    id_of: Callable[[SourceRow], str]
     read: ReadRow
+    id_of: Callable[[SourceRow], str] = lambda row: row.text("id") or row.number_or_text("id")
     check: CheckRows | None = None
     variants: tuple[str, ...] = ()
     has_languages: bool = False

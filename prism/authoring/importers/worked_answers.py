@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Expr, Formula
 from prism.authoring.candidates import is_stated_by, read_italic_units, split_statement
-from prism.authoring.plain_answers import first_quantity, numbers_of, quantities_of, tagged_span
-from prism.authoring.plain_names import plain_names
+from prism.authoring.plain_answers import first_quantity, numbers_of, plain_names, quantities_of, tagged_span
 from prism.budget import STATED, share
 from prism.equivalence.facts import subject_of
 from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers

@@ -8,29 +8,179 @@ slip in escaping could run or load anything.
 A page has a limit on its size. What stands above the rollouts is always there; the rollouts' tables come next and their
 texts last, both from the most interesting rollout on (`_interest_rank`), until the page is full. What is left away is
 counted, and each rollout says it of itself.
+
+Filters of a page without scripts: radio buttons, and style rules that hide what is not of the chosen kind.
+
+A rule is `body:has(#m-2:checked) .rollout:not(.m-2) {display: none}`: a browser that does not know `:has` shows all, as
+does print. Figures and drawings stay those of all rollouts, and the page says so. They need no script, unlike the
+sorting of tables (`tables.js`), so that they work where a mail program or a policy lets none run.
+
+Judges beside the rules on a page: the agreement of raters, and scores against scores, as plain data.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
 
+from prism.errors import count_of
 from prism.grading.result import FLAGS, Grade
+from prism.problem.schema import Problem
 from prism.reports.agreement import Estimate
 from prism.reports.html import svg
-from prism.reports.html.figures import ImageRoom
-from prism.reports.html.filters import make_filters
-from prism.reports.html.judges_section import make_judges_section
-from prism.reports.html.problem_section import ProblemSection, anchor_of, make_problem_section
+from prism.reports.html.problem_section import ImageRoom, ProblemSection, anchor_of, make_problem_section
 from prism.reports.html.rendering import environment, macro, own_files
 from prism.reports.html.rollout_section import Statement, joined_pieces, reference_formulas
-from prism.reports.report_rows import UNFIT
+from prism.reports.ratings import RULES
+from prism.reports.report_rows import NOT_SAID, UNFIT, UNRATED, ReportRow
 from prism.reports.report_tables import crossed_tables, error_tables, lengths_table, samples_table
-from prism.reports.summary import BINS, Group, NodeCount, Report, missed_nodes, reason_text
+from prism.reports.summary import BINS, Group, JudgeComparison, NodeCount, Report, missed_nodes, reason_text
 from prism.reports.table_formats import DataTable, in_percent
+
+_COEFFICIENTS = {
+    "kendall_tau_b": "Kendall tau b", "spearman": "Spearman rho", "pearson": "Pearson r",
+    "mae": "mean absolute difference", "bias": "mean difference, second less first", "cohen_kappa": "Cohen kappa",
+    "cohen_kappa_linear": "Cohen kappa, linear weights", "cohen_kappa_quadratic": "Cohen kappa, quadratic weights",
+    "percent_agreement": "share of equal ratings", "fleiss_kappa": "Fleiss kappa",
+    "krippendorff_alpha_nominal": "Krippendorff alpha, nominal",
+    "krippendorff_alpha_ordinal": "Krippendorff alpha, ordinal",
+    "krippendorff_alpha_interval": "Krippendorff alpha, interval",
+    "krippendorff_alpha_ratio": "Krippendorff alpha, ratio", "gwet_ac1": "Gwet AC1", "gwet_ac2": "Gwet AC2",
+    "pabak": "PABAK",
+}  # fmt: skip
+_AXIS_PARTS = 5  # of each axis, in the table of a scatter plot
+
+
+def make_judges_section(report: Report, places: Mapping[tuple[str, str], int]) -> dict[str, Any] | None:
+    """Compute all values that the page shows of judges; None for a report without judges.
+
+    Args:
+        report: the figures.
+        places: number of each rollout on the page, by problem and sample id.
+    """
+    agreed = report.agreement
+    if agreed is None:
+        return None
+    scatters = {(RULES, one.rater): _scatter(one) for one in report.judge_comparisons}
+    return {
+        "agreed": agreed, "places": places, "scatters": scatters, "coefficient_names": _COEFFICIENTS,
+        "repeated": [
+            (one.rater, measure, estimate)
+            for one in agreed.reliability
+            for measure, estimate in (("flips", one.flip_rate), ("flips with order", one.order_flip_rate),
+                                      ("shift with order", one.order_shift))
+        ],
+    }  # fmt: skip
+
+
+def _scatter(compared: JudgeComparison) -> dict[str, Any]:
+    """Draw a judge's scores against those of the rules, and count them in a table of five ranges for each."""
+    points = compared.points
+    n = sum(count for _, _, count in points)
+    above = sum(count for x, y, count in points if y > x)
+    below = sum(count for x, y, count in points if y < x)
+    verdict = f"the judge gives more than the rules to {above}, less to {below}, as much to the others"
+    summary = f"{count_of(n, 'rollout')}; {verdict}."
+    drawing = svg.scatter(points, "Score of the rules against score of the judge", summary, "rules", "judge")
+    low, high = svg.axis_limits(points)
+    ends = [low + (high - low) * k / _AXIS_PARTS for k in range(_AXIS_PARTS + 1)]
+    counts: Counter[tuple[int, int]] = Counter()
+    for x, y, count in points:
+        counts[sum(x >= end for end in ends[1:-1]), sum(y >= end for end in ends[1:-1])] += count
+    labels = [f"{a:.3g} to {b:.3g}" for a, b in pairwise(ends)]
+    rows = [(labels[y], [counts[x, y] for x in range(_AXIS_PARTS)]) for y in reversed(range(_AXIS_PARTS))]
+    return {"drawing": drawing, "summary": summary, "labels": labels, "rows": rows}
+
+
+_MAX_CHOICES = 30  # buttons of a filter; of more kinds none is offered
+_OUTCOMES = {"full": "all points", "part": "some points", "none": "no points", "failed": "no score"}
+_FINALS = {"right": "right", "wrong": "not right"}
+
+
+# Filters. ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The filters of a page.
+
+    Attributes:
+        groups: of buttons, of which one is chosen, with what they count; those that have two kinds at least. A button
+            has an id, which is also the class of what it shows, a label, and how many it shows.
+        rules: style rules of the kinds that are not the same on every page.
+        models, domains, levels: names in the order of their buttons.
+    """
+
+    groups: tuple[dict[str, Any], ...]
+    rules: Markup
+    models: tuple[str, ...]
+    domains: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    def rollout_marks(self, row: ReportRow) -> str:
+        """Return the classes of a rollout."""
+        model = self.models.index(row.model or NOT_SAID) + 1
+        return f"o-{outcome_of(row)} f-{'right' if row.grade.final_correct else 'wrong'} m-{model}"
+
+    def problem_marks(self, problem: Problem | None) -> str:
+        """Return the classes of a problem."""
+        domain = self.domains.index(_domain_of(problem)) + 1
+        return f"d-{domain} l-{self.levels.index(_level_of(problem)) + 1}"
+
+
+def make_filters(found: Report) -> Filters:
+    """Find the kinds of rollouts and problems that a page can be filtered by."""
+    outcomes = Counter(outcome_of(row) for row in found.rows)
+    finals = Counter("right" if row.grade.final_correct else "wrong" for row in found.rows)
+    models = Counter(row.model or NOT_SAID for row in found.rows)
+    domains = Counter(_domain_of(each.problem) for each in found.problems)
+    levels = Counter(_level_of(each.problem) for each in found.problems)
+    kinds = [
+        ("o", "Points", "rollouts", [(key, label, outcomes[key]) for key, label in _OUTCOMES.items()]),
+        ("f", "Final answers", "rollouts", [(key, label, finals[key]) for key, label in _FINALS.items()]),
+        *(
+            (name, legend, what, [(str(k), kind, own[kind]) for k, kind in enumerate(sorted(own), start=1)])
+            for name, legend, what, own in (
+                ("m", "Model", "rollouts", models), ("d", "Domain", "problems", domains),
+                ("l", "Difficulty", "problems", levels),
+            )
+        ),
+    ]  # fmt: skip
+    groups: list[dict[str, Any]] = [
+        {"name": name, "legend": legend, "what": what,
+         "choices": [{"id": f"{name}-{key}", "label": label, "n": n} for key, label, n in own if n]}
+        for name, legend, what, own in kinds
+    ]  # fmt: skip
+    shown = tuple(one for one in groups if 1 < len(one["choices"]) <= _MAX_CHOICES)
+    hidden = {"m": ".rollout", "d": ".kind", "l": ".kind"}
+    rules = [
+        f"body:has(#{choice['id']}:checked) {hidden[one['name']]}:not(.{choice['id']}) {{ display: none; }}"
+        for one in shown if one["name"] in hidden for choice in one["choices"]
+    ]  # fmt: skip
+    style = Markup("\n".join(rules))  # noqa: S704 - letters and numbers of ours
+    return Filters(shown, style, tuple(sorted(models)), tuple(sorted(domains)), tuple(sorted(levels)))
+
+
+def outcome_of(row: ReportRow) -> str:
+    """Return how much a rollout earned, as a key of the filter: `full`, `part`, `none`, or `failed` without a score."""
+    score = row.grade.score
+    return "failed" if score is None else "full" if score == 1 else "part" if score > 0 else "none"
+
+
+def _domain_of(problem: Problem | None) -> str:
+    """Return the domain of a problem; "(not said)" where it is unknown."""
+    return (problem and problem.domain) or NOT_SAID
+
+
+def _level_of(problem: Problem | None) -> str:
+    """Return the level of a problem's difficulty; "(not rated)" where it is unknown."""
+    return (problem and problem.difficulty.level) or UNRATED
+
 
 LIMIT = 10_000_000  # bytes of a page: 640 rollouts fit, and a browser still scrolls
 _RESERVE = 800  # bytes for what the page says at its end of what was cut

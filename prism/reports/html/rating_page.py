@@ -25,20 +25,11 @@ _MAX_TEXT = 60_000  # characters of a solution that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class RatedPart:
-    """A part with a score: its name, the score on the scale of its protocol, and what was found, in words."""
-
-    name: str
-    score: str
-    findings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RatedSolution:
     """What the page shows of one solution.
 
     Attributes:
-        parts: of the first file that have a score.
+        parts: of the first file that have a score: name, score on the scale of its protocol, and what was found.
         both: the whole score by each of two files, by the number of the file, in the order in which they stand;
             empty without a second file.
     """
@@ -49,7 +40,7 @@ class RatedSolution:
     title: str
     statement: str
     text: str
-    parts: tuple[RatedPart, ...]
+    parts: tuple[dict[str, Any], ...]
     both: tuple[tuple[int, str], ...] = ()
 
 
@@ -63,7 +54,8 @@ def rated_solution(
         row: its row in the first file of scores, other: in the second.
     """
     parts = [
-        RatedPart(str(part["name"]), _points(part.get("score"), row), tuple(map(str, part.get("findings", ()))))
+        {"name": str(part["name"]), "score": _points(part.get("score"), row),
+         "findings": [str(each) for each in part.get("findings", ())]}
         for part in row.get("parts", ()) if part.get("score") is not None
     ]  # fmt: skip
     both = [] if other is None else [(1, _points(row.get("score"), row)), (2, _points(other.get("score"), other))]

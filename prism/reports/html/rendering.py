@@ -21,7 +21,6 @@ from markupsafe import Markup
 from prism.errors import count_of
 from prism.latex import one_line
 from prism.reports.agreement import LEVEL, REASONS, Estimate
-from prism.reports.html import svg
 from prism.reports.html.markup import prose, visible
 from prism.reports.html.mathml import as_mathml
 from prism.reports.ratings import UNALIGNED
@@ -41,10 +40,11 @@ def environment() -> Environment:
     )  # fmt: skip
     found.filters.update(
         count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=short_reason, one_line=one_line,
-        signed_decimal=_signed_decimal, runs=_runs, shown_rows=shown_rows, is_new_group=is_new_group,
+        signed_decimal=_signed_decimal, runs=_runs, shown_rows=shown_rows, is_new_group=is_new_group, px=px,
+        joined=_joined,
         **{name: _cached_filter(name) for name in _CACHED_MACROS},
     )  # fmt: skip
-    found.globals.update(BINS=BINS, LEVEL=LEVEL, REASONS=REASONS, UNALIGNED=UNALIGNED, svg=svg)
+    found.globals.update(BINS=BINS, LEVEL=LEVEL, REASONS=REASONS, UNALIGNED=UNALIGNED)
     return found
 
 
@@ -88,6 +88,16 @@ def visible_value(value: object) -> object:
     if type(value) is str:  # most values: 640 rollouts interpolate 200,000
         return visible(value)
     return value if isinstance(value, (Markup, int)) else visible(str(value))
+
+
+def px(value: float) -> str:
+    """Write a length or coordinate of a drawing [px] with at most one decimal: `3`, `2.5`."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _joined(html: Markup) -> Markup:
+    """Return markup without the ends of its lines and the blanks around them."""
+    return Markup("").join(line.strip() for line in html.split("\n"))
 
 
 def _percent_text(estimate: Estimate) -> str:

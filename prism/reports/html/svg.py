@@ -1,7 +1,8 @@
-"""Drawings for a page, as inline SVG: a reference DAG in layers, bars, a histogram, a scatter plot, curves.
+"""Drawings for a page, as inline SVG: a reference DAG in layers, a scatter plot, curves; places are worked out here.
 
-Colours and strokes stand in the page's style sheet, so that one drawing serves light, dark and print; what a colour
-says, a shape, a stroke and a letter say too. Nothing here takes text from a solution.
+The elements stand in `drawings.html.jinja`, with the drawings that need no places: bars and a histogram. Colours and
+strokes stand in the page's style sheet, so that one drawing serves light, dark and print; what a colour says, a shape,
+a stroke and a letter say too. Nothing here takes text from a solution.
 
 A DAG is laid out from left to right in layers (Sugiyama, Tagawa, Toda, IEEE Trans. SMC 11, 1981): an edge over several
 layers gets a place in each, the order within a layer follows the mean place of the neighbours, and then each node moves
@@ -16,9 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from prism.problem.dag import ReferenceDag, layers
+from prism.reports.html.rendering import macro, px
 
 WIDTH, HEIGHT = 46, 30  # of a node [px]
 _COLUMN, _ROW = 84, 46  # between the centres of two layers, of two nodes of a layer [px]
@@ -156,67 +158,43 @@ def _least_distance(upper: _Key, lower: _Key) -> float:
 
 # Drawings. ------------------------------------------------------------------------------------------------------
 
-SHAPES = Markup(  # noqa: S704 - nothing but numbers of ours is put in
-    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
-    f'<g id="gm"><rect class="m" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="2"/></g>'
-    f'<g id="gc"><rect class="c" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="15"/></g>'
-    '<g id="gw"><path class="h" d="M-23-15h46v30h-46z"/><path class="h" d="M-19-11h38v22h-38z"/></g>'
-    '<g id="gx"><path class="x" d="M-23 0l9-15h28l9 15l-9 15h-28z"/></g>'
-    '<g id="gf"><path class="f" d="M-14 11h28"/></g>'
-    "</defs></svg>"
-)
-"""Shapes that drawings of DAGs refer to: a square node is matched, a round one credited, one with a double edge
-withheld, a pointed one missing; a final answer is underlined. Stands once in a page, before the drawings."""
-
 LETTERS = {"m": "M", "c": "C", "w": "W", "x": "–"}
 """Sign beside the index of a node that is matched, credited, withheld, or missing."""
 
 
 def node_sign(state: str) -> Markup:
     """Draw a node of a state, a key of `LETTERS`, for the key of a drawing."""
-    return _sign(f'<use href="#g{state}"/><text y="5"{_lit(state)}>{LETTERS[state]}</text>')
+    return macro("drawings", "node_sign")(state, LETTERS[state])
 
 
 def bar_sign(kind: str) -> Markup:
     """Draw a bar of `dag_of_all` for its key: `mr` for what is matched, `cr` for what has credit."""
-    return _sign(f'<rect class="{kind}" x="-23" y="-6" width="46" height="12"/>')
+    return macro("drawings", "bar_sign")(kind)
 
 
 def final_sign() -> Markup:
     """Draw the line under the number of a final answer, for the key of a drawing."""
-    return _sign('<path class="f" d="M-14 4h28"/>')
+    return macro("drawings", "final_sign")()
 
 
-def _sign(body: str) -> Markup:
-    """Wrap what a key shows in a small drawing that screen readers pass over."""
-    start = '<svg class="sign" width="28" height="20" viewBox="-24 -16 48 32" aria-hidden="true">'
-    return Markup(f"{start}{body}</svg>")  # noqa: S704 - numbers and words of ours
-
-
-def _lit(state: str) -> str:
-    """Return the attribute of what stands on the fill of a matched node."""
-    return ' class="on"' if state == "m" else ""
+def edge_paths(drawn: Layout) -> list[tuple[str, str]]:
+    """Return the path of each edge of a DAG, and that of its head."""
+    found = []
+    for path in drawn.edges:
+        x, y = path[0][0] + WIDTH / 2, path[0][1]
+        line = f"M{px(x)} {px(y)}"
+        for k, (to_x, to_y) in enumerate(path[1:], start=2):
+            end = to_x - WIDTH / 2 - 4 if k == len(path) else to_x
+            middle = px((x + end) / 2)
+            line += f"C{middle} {px(y)} {middle} {px(to_y)} {px(end)} {px(to_y)}"
+            x, y = end, to_y
+        found.append((line, f"M{px(x - 3)} {px(y - 4)}l7 4l-7 4z"))
+    return found
 
 
 def edges(drawn: Layout, name: str) -> Markup:
     """Draw the edges of a DAG, hidden, as a group with the id `name`, which the drawings of that DAG refer to."""
-    lines, heads = [], []
-    for path in drawn.edges:
-        x, y = path[0]
-        line = f"M{_px(x + WIDTH / 2)} {_px(y)}"
-        x += WIDTH / 2
-        for k, (to_x, to_y) in enumerate(path[1:], start=2):
-            end = to_x - WIDTH / 2 - 4 if k == len(path) else to_x
-            middle = (x + end) / 2
-            line += f"C{_px(middle)} {_px(y)} {_px(middle)} {_px(to_y)} {_px(end)} {_px(to_y)}"
-            x, y = end, to_y
-        lines.append(line)
-        heads.append(f"M{_px(x - 3)} {_px(y - 4)}l7 4l-7 4z")
-    return Markup(  # noqa: S704 - numbers, and an id of ours
-        '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
-        f'<g id="{name}"><path class="edge" d="{"".join(lines)}"/><path class="head" d="{"".join(heads)}"/></g>'
-        "</defs></svg>"
-    )
+    return macro("drawings", "edges")(edge_paths(drawn), name)
 
 
 def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int], str], description: str) -> Markup:
@@ -228,15 +206,12 @@ def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int
         state: function from a node index to a key of `LETTERS`.
         description: the same in words, for readers who do not see the drawing.
     """
-    parts = [f'<use href="#{name}"/>'] if drawn.edges else []
-    for index, (x, y) in drawn.places.items():
-        key = state(index)
-        final = '<use href="#gf"/>' if index in dag.finals else ""
-        parts.append(
-            f'<g{_lit(key)} transform="translate({_px(x)} {_px(y)})"><use href="#g{key}"/>{final}'
-            f'<text y="5">{index} {LETTERS[key]}</text></g>'
-        )
-    return _svg(drawn.width, drawn.height, "dag", "Reference DAG", description, "".join(parts))
+    states = {index: state(index) for index in drawn.places}
+    nodes = [
+        (index, *place, index in dag.finals, states[index], LETTERS[states[index]])
+        for index, place in drawn.places.items()
+    ]
+    return macro("drawings", "dag_of_one")(drawn, name, nodes, description)
 
 
 def dag_of_all(
@@ -256,51 +231,10 @@ def dag_of_all(
         shares: for a node index the shares of solutions, matched and credited, in [0, 1].
         description: the same in words.
     """
-    parts = [f'<use href="#{name}"/>'] if drawn.edges else []
-    for index, (x, y) in drawn.places.items():
-        matched, credited = shares.get(index, (0.0, 0.0))
-        final = '<path class="f" d="M-14 4h28"/>' if index in dag.finals else ""
-        parts.append(
-            f'<g transform="translate({_px(x)} {_px(y)})">'
-            '<rect class="n" x="-23" y="-15" width="46" height="30" rx="2"/>'
-            f'<rect class="cr" x="-23" y="7" width="{_px(46 * credited)}" height="8"/>'
-            f'<rect class="mr" x="-23" y="7" width="{_px(46 * matched)}" height="8"/>'
-            f'{final}<text y="1">{index}</text></g>'
-        )
-    return _svg(drawn.width, drawn.height, "dag", title, description, "".join(parts))
-
-
-def bar(value: float, low: float | None = None, high: float | None = None) -> Markup:
-    """Draw a share in [0, 1] as a horizontal bar, with its interval as a line; hidden from screen readers."""
-    whisker = ""
-    if low is not None and high is not None:
-        a, b = 120 * low, 120 * high
-        whisker = f'<path class="whisker" d="M{_px(a)} 8H{_px(b)}M{_px(a)} 5v6M{_px(b)} 5v6"/>'
-    return Markup(  # noqa: S704 - numbers
-        '<svg class="bar" aria-hidden="true">'
-        f'<rect class="fill" width="{_px(120 * value)}" height="16"/>{whisker}</svg>'
-    )
-
-
-def histogram(
-    counts: Sequence[int], labels: Sequence[str], title: str, description: str, *, small: bool = False
-) -> Markup:
-    """Draw counts as upright bars with count and label; if `small`, the bars only."""
-    step, tall = (14, 40) if small else (40, 120)
-    most = max(counts, default=0) or 1
-    width, height = step * len(counts) + 8, tall + (6 if small else 40)
-    parts = []
-    for k, count in enumerate(counts):
-        length = tall * count / most
-        x, y = 4 + step * k, (4 if small else 18) + tall - length
-        parts.append(f'<rect class="fill" x="{x + 1}" y="{_px(y)}" width="{step - 2}" height="{_px(length)}"/>')
-        if not small:
-            middle = x + step / 2
-            parts.append(f'<text x="{_px(middle)}" y="{_px(y - 4)}">{count}</text>')
-            parts.append(f'<text class="axis" x="{_px(middle)}" y="{height - 6}">{escape(labels[k])}</text>')
-    base = (4 if small else 18) + tall
-    parts.append(f'<path class="base" d="M2 {base}H{width - 2}"/>')
-    return _svg(width, height, "histogram", title, description, "".join(parts))
+    nodes = [
+        (index, *place, index in dag.finals, *shares.get(index, (0.0, 0.0))) for index, place in drawn.places.items()
+    ]
+    return macro("drawings", "dag_of_all")(drawn, name, nodes, description, title)
 
 
 def axis_limits(points: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
@@ -316,27 +250,8 @@ def scatter(
 
     Both axes go from 0 to 1, or on to the lowest and the highest number, where a scale is another.
     """
-    low, high = axis_limits(points)
-    side, left, top, pad = 300, 76, 22, 16  # [px]; the largest circle stays inside the frame
     most = max((count for _, _, count in points), default=1)
-    parts = [
-        f'<rect class="plane" x="{left - pad}" y="{top - pad}" width="{side + 2 * pad}" height="{side + 2 * pad}"/>',
-        f'<path class="diagonal" d="M{left} {top + side}L{left + side} {top}"/>',
-    ]
-    for tick in range(5):
-        share = tick / 4
-        x, y = left + side * share, top + side * (1 - share)
-        parts.append(f'<path class="tick" d="M{_px(x)} {top + side + pad}v5M{left - pad} {_px(y)}h-5"/>')
-        label = f"{low + (high - low) * share:.3g}"
-        parts.append(f'<text x="{_px(x)}" y="{top + side + pad + 18}">{label}</text>')
-        parts.append(f'<text class="end" x="{left - pad - 9}" y="{_px(y + 4)}">{label}</text>')
-    for own_x, own_y, count in points:
-        x, y = (own_x - low) / (high - low), (own_y - low) / (high - low)
-        radius = 3 + 11 * ((count / most) ** 0.5 if most > 1 else 0)
-        parts.append(f'<circle cx="{_px(left + side * x)}" cy="{_px(top + side * (1 - y))}" r="{_px(radius)}"/>')
-    parts.append(f'<text x="{left + side / 2}" y="{top + side + pad + 36}">{escape(x_label)}</text>')
-    parts.append(f'<text transform="translate(12 {top + side / 2}) rotate(-90)">{escape(y_label)}</text>')
-    return _svg(left + side + pad + 4, top + side + pad + 46, "scatter", title, description, "".join(parts))
+    return macro("drawings", "scatter")(points, *axis_limits(points), most, title, description, x_label, y_label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,31 +260,6 @@ class CurvePoint:
 
     number: float
     shares: tuple[tuple[float, float | None, float | None], tuple[float, float | None, float | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Plane:
-    """The plane of curves [px], and the numbers at its two ends; numbers are placed by their logarithm."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    pad: int
-    low: float
-    high: float
-
-    def x(self, number: float) -> float:
-        """Return the horizontal position of a number [px]."""
-        across = math.log(number / self.low) / math.log(self.high / self.low) if self.high > self.low else 0.5
-        return self.left + self.pad + (self.width - 2 * self.pad) * across
-
-    def y(self, share: float) -> float:
-        """Return the vertical position of a share [px]."""
-        return self.top + self.height * (1 - share)
-
-
-_CURVES = ("first", "second")  # CSS classes
 
 
 def curves(
@@ -383,74 +273,16 @@ def curves(
         names: of the two shares, for the legend.
         small: without axes, legend and intervals.
     """
-    ends = points[0].number, points[-1].number
-    plane = _Plane(4, 6, 190, 70, 8, *ends) if small else _Plane(52, 34, 440, 220, 18, *ends)
-    frame = f'x="{plane.left}" y="{plane.top}" width="{plane.width}" height="{plane.height}"'
-    parts = [f'<rect class="plane" {frame}/>']
-    if not small:
-        parts += [*_curve_axes(plane, x_label), *_curve_legend(plane, names)]
-    for k in (0, 1):
-        parts += _curve(plane, points, k, small=small)
-    right, below = (4, 6) if small else (16, 48)
-    size = plane.left + plane.width + right, plane.top + plane.height + below
-    return _svg(*size, "curves", title, description, "".join(parts))
+    low, high = points[0].number, points[-1].number
+    left, _, width, _, pad = plane = (4, 6, 190, 70, 8) if small else (52, 34, 440, 220, 18)
 
+    def across(number: float) -> float:
+        """Return the horizontal position of a number [px]."""
+        share = math.log(number / low) / math.log(high / low) if high > low else 0.5
+        return left + pad + (width - 2 * pad) * share
 
-def _curve(plane: _Plane, points: Sequence[CurvePoint], k: int, *, small: bool) -> list[str]:
-    """Draw the line of one share, its intervals unless `small`, and its points."""
-    shift = 0 if small else (-4, 4)[k]  # so that no interval covers another
-    at = [(plane.x(point.number) + shift, *point.shares[k]) for point in points]
-    line = "L".join(f"{_px(x)} {_px(plane.y(share))}" for x, share, _, _ in at)
-    parts = [f'<path class="curve {_CURVES[k]}" d="M{line}"/>']
-    for x, share, low, high in at:
-        if low is not None and high is not None and not small:
-            parts.append(f'<path class="whisker" d="M{_px(x)} {_px(plane.y(high))}V{_px(plane.y(low))}"/>')
-        parts.append(_curve_mark(k, x, plane.y(share)))
-    return parts
-
-
-def _curve_legend(plane: _Plane, names: tuple[str, str]) -> list[str]:
-    """Draw what each line is, above the plane."""
-    parts = []
-    for k, name in enumerate(names):
-        x = plane.left + plane.pad + k * plane.width / 2
-        parts.append(f'<path class="curve {_CURVES[k]}" d="M{_px(x)} 16h24"/>{_curve_mark(k, x + 12, 16)}')
-        parts.append(f'<text class="start" x="{_px(x + 32)}" y="20">{escape(name)}</text>')
-    return parts
-
-
-def _curve_axes(plane: _Plane, x_label: str) -> list[str]:
-    """Draw the ticks of both axes, with their labels."""
-    left, bottom = plane.left, plane.top + plane.height
-    parts = [f'<text x="{_px(left + plane.width / 2)}" y="{bottom + 38}">{escape(x_label)}</text>']
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        y = _px(plane.y(share))
-        parts.append(f'<path class="tick" d="M{left} {y}h-5"/><path class="grid" d="M{left} {y}h{plane.width}"/>')
-        parts.append(f'<text class="end" x="{left - 9}" y="{_px(plane.y(share) + 4)}">{share:.0%}</text>')
-    for k in range(4 if plane.high > plane.low else 1):
-        number = plane.low * (plane.high / plane.low) ** (k / 3)
-        label = f"{number:,.0f}" if plane.high >= 10 else f"{number:.2g}"
-        x = _px(plane.x(number))
-        parts.append(f'<path class="tick" d="M{x} {bottom}v5"/>')
-        parts.append(f'<text class="axis" x="{x}" y="{bottom + 19}">{label}</text>')
-    return parts
-
-
-def _curve_mark(k: int, x: float, y: float) -> str:
-    """Draw a point of a curve: a circle for the first, a square for the second."""
-    if k == 0:
-        return f'<circle class="first" cx="{_px(x)}" cy="{_px(y)}" r="3.5"/>'
-    return f'<rect class="second" x="{_px(x - 3.5)}" y="{_px(y - 3.5)}" width="7" height="7"/>'
-
-
-def _svg(width: int, height: int, kind: str, title: str, description: str, body: str) -> Markup:
-    """Wrap the elements of a drawing in `<svg>` with an escaped title and description; `kind` is the CSS class."""
-    return Markup(  # noqa: S704 - labels in `body` are escaped where they are written
-        f'<svg class="{kind}" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{body}</svg>"
-    )
-
-
-def _px(value: float) -> str:
-    """Write a length or coordinate [px] with at most one decimal: `3`, `2.5`."""
-    return f"{value:.1f}".removesuffix(".0")
+    shifts = (0, 0) if small else (-4, 4)  # so that no interval covers another
+    lines = [[(across(each.number) + shift, *each.shares[k]) for each in points] for k, shift in enumerate(shifts)]
+    numbers = [low * (high / low) ** (k / 3) for k in range(4 if high > low else 1)]
+    ticks = [(across(number), f"{number:,.0f}" if high >= 10 else f"{number:.2g}") for number in numbers]
+    return macro("drawings", "curves")(plane, lines, ticks, title, description, x_label, names, small)

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable
 
 from prism.authoring.importers.entries import (
+    OPTIONAL,
     AnswerKind,
     Dataset,
     DatasetEntry,
-    FieldRule,
     RecordedAnswer,
     SourceRow,
+    fields_of,
     kept,
 )
 
@@ -37,7 +38,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     unit, figures = _UNIT.search(question), _FIGURES.search(question)
     asked = unit["unit"].strip() if unit else ""
     yield DatasetEntry(
-        id=_id_of(row),
         question=question,
         answers=(RecordedAnswer(answer, AnswerKind.NUMBER, asked),) if answer else (),
         metadata={
@@ -53,10 +53,8 @@ ABENCH = Dataset(
     licence="Apache-2.0",
     globs=("Physics/data/Phy_*.csv", "Phy_*.csv"),
     fields={
-        "mid": FieldRule(),
-        "subid": FieldRule(is_required=False, may_be_empty=True),
-        "standard_question": FieldRule(),
-        "standard_answer": FieldRule(),
+        **fields_of("mid", "standard_question", "standard_answer"),
+        **fields_of("subid", rule=OPTIONAL),
     },
     id_of=_id_of,
     read=_read,

@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import Any
 
 from prism.authoring.importers.entries import (
-    AnswerKind,
+    OPTIONAL,
     Dataset,
     DatasetEntry,
-    FieldRule,
     Finding,
     RecordedAnswer,
     Refusal,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.recorded_answers import value_of
@@ -121,7 +121,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
                 id=name,
                 variant=variant,
                 question=row.text(question),
-                answers=(RecordedAnswer(row.text(key), AnswerKind.UNKNOWN),),
+                answers=(RecordedAnswer(row.text(key)),),
                 domain=_DOMAINS.get(row.text("category"), ""),
                 metadata={
                     "row": int(_id_of(row)),
@@ -181,14 +181,13 @@ ENGIBENCH = Dataset(
     licence="",
     globs=("level*_*.csv", "*.csv"),
     fields={
-        **{name: FieldRule() for name in ("problem", "answer", "subfield", "category", "difficulty")},
-        **{
-            name: FieldRule(is_required=False, may_be_empty=True)
-            for pair in VARIANTS.values() for name in pair if name not in ("problem", "answer")
-        },
+        **fields_of("problem", "answer", "subfield", "category", "difficulty"),
+        **fields_of(
+            *[name for pair in VARIANTS.values() for name in pair if name not in ("problem", "answer")], rule=OPTIONAL
+        ),
     },
     id_of=_id_of,
     read=_read,
     check=_check,
     variants=tuple(VARIANTS),
-)  # fmt: skip
+)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from prism.authoring.importers.entries import (
-    AnswerKind,
+    OPTIONAL,
     Dataset,
     DatasetEntry,
     FieldRule,
@@ -19,6 +19,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.worked_answers import WorkedAnswer, worked_answers
@@ -57,9 +58,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     n = n_numbers(tagged)
     told = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("question"),
-        answers=tuple(RecordedAnswer(e.latex, AnswerKind.UNKNOWN, label=e.label, options=e.options) for e in found),
+        answers=tuple(RecordedAnswer(e.latex, label=e.label, options=e.options) for e in found),
         solution=solution,
         domain=_DOMAINS.get(row.text("branch"), ""),
         metadata={
@@ -128,9 +128,9 @@ ENGTRACE = Dataset(
     licence="MIT by its paper; none in the repository",
     globs=("testset/**/*.jsonl", "*.jsonl"),
     fields={
-        "seed": FieldRule((int,)),
-        **{name: FieldRule() for name in ("branch", "domain", "area", "id", "level", "question", "solution")},
-        "generation": FieldRule(is_required=False, may_be_empty=True),
+        **fields_of("branch", "domain", "area", "id", "level", "question", "solution"),
+        **fields_of("generation", rule=OPTIONAL),
+        **fields_of("seed", rule=FieldRule((int,))),
     },
     id_of=_id_of,
     read=_read,

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.authoring.importers.entries import (
+    OPTIONAL,
     AnswerKind,
     Dataset,
     DatasetEntry,
@@ -18,6 +19,7 @@ from prism.authoring.importers.entries import (
     Finding,
     RecordedAnswer,
     SourceRow,
+    fields_of,
     kept,
     language_of,
 )
@@ -40,11 +42,6 @@ _DOMAINS = {
 _AWARD = re.compile(r"[Aa]ward\s+(?:a\s+total\s+of\s+)?(\d+(?:\.\d+)?)\s*-?\s*(?:pts?|points?)\b|(\d+(?:\.\d+)?)\s*分")
 _TEXT_ONLY = "text-only"
 _CLOSE = Fraction(1, 100)  # points by which a sum may miss for rounding
-
-
-def _id_of(row: SourceRow) -> str:
-    """Return the problem's id."""
-    return row.text("id")
 
 
 def _is_information(row: SourceRow) -> bool:
@@ -82,7 +79,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     images = named_images(row.data.get("image_question"), row.file)
     schemes = schemes_of(row)
     yield DatasetEntry(
-        id=_id_of(row),
         question=question if row.text("question") else "",
         answers=tuple(
             RecordedAnswer(str(text), _KINDS.get(_at(types, k), AnswerKind.UNKNOWN), _at(units, k))
@@ -125,7 +121,7 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     for row in rows:
         if _is_information(row):
             continue
-        name = _id_of(row)
+        name = row.text("id")
         answers = _listed(row.data.get("answer"))
         units = _listed(row.data.get("unit"))
         if units and len(units) < len(answers):
@@ -149,7 +145,9 @@ def _check_points(row: SourceRow) -> Iterator[Finding]:
     totals = [sum((awarded(str(each)) for each in scheme), Fraction(0)) for scheme in schemes]
     if all(abs(total - wanted) > _CLOSE for total in totals):
         shown = ", ".join(str(float(total)) for total in totals)
-        yield Finding("points-do-not-add-up", row, _id_of(row), f"the schemes add up to {shown}, not {float(wanted)}")
+        yield Finding(
+            "points-do-not-add-up", row, row.text("id"), f"the schemes add up to {shown}, not {float(wanted)}"
+        )
 
 
 HIPHO = Dataset(
@@ -158,14 +156,12 @@ HIPHO = Dataset(
     licence="MIT",
     globs=("data/*.json", "*.json", "*.jsonl"),
     fields={
-        "id": FieldRule(), "context": FieldRule(is_required=False, may_be_empty=True), "question": FieldRule(),
-        "marking": FieldRule((list,), is_required=False, may_be_empty=True), "answer": FieldRule((list,)),
-        "answer_type": FieldRule((list,)), "unit": FieldRule((list,), is_required=False, may_be_empty=True),
-        "points": FieldRule((list,)), "modality": FieldRule(), "field": FieldRule(), "source": FieldRule(),
-        "image_question": FieldRule((list,), is_required=False, may_be_empty=True),
+        **fields_of("id", "question", "modality", "field", "source"),
+        **fields_of("context", rule=OPTIONAL),
+        **fields_of("answer", "answer_type", "points", rule=FieldRule((list,))),
+        **fields_of("marking", "unit", "image_question", rule=FieldRule((list,), is_required=False, may_be_empty=True)),
     },
-    id_of=_id_of,
     read=_read,
     check=_check,
     has_languages=True,
-)  # fmt: skip
+)

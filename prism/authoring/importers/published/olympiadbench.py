@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from prism.authoring.importers.entries import (
+    OPTIONAL,
     AnswerKind,
     Dataset,
     DatasetEntry,
@@ -14,6 +15,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
     kept,
     language_of,
 )
@@ -39,11 +41,6 @@ _TOLERANCE = re.compile(r"\s*(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 _NAME = re.compile(
     r"(?P<kind>OE|TP)_(?P<modality>MM|TO)_(?P<subject>maths|physics)_(?P<language>en|zh)_(?P<exam>COMP|CEE)"
 )
-
-
-def _id_of(row: SourceRow) -> str:
-    """Return the number of the question."""
-    return row.number_or_text("id")
 
 
 def _is_proof(row: SourceRow) -> bool:
@@ -90,7 +87,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     found = _NAME.search(row.file.stem)
     own = {key: found[key] for key in ("subject", "exam")} if found else {}
     yield DatasetEntry(
-        id=_id_of(row),
         question=question if row.text("question") else "",
         answers=_answers_of(row),
         solution=first if isinstance(first, str) else "",
@@ -110,7 +106,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     """Yield tolerances that are no numbers, flags that disagree, and types that nobody defines."""
     for row in rows:
-        name = _id_of(row)
+        name = row.number_or_text("id")
         tolerances = row.text("error").split(",") if row.text("error") else []
         if any(each.strip() and not _TOLERANCE.fullmatch(each) for each in tolerances):
             yield Finding("tolerance-unread", row, name, "`error` is no tolerance", row.text("error"))
@@ -129,20 +125,18 @@ OLYMPIADBENCH = Dataset(
     licence="MIT by its code repository",
     globs=("data/*_physics_*.json", "*_physics_*.json", "*.json", "*.parquet"),
     fields={
-        "id": FieldRule((int,)),
-        "question": FieldRule(),
-        "solution": FieldRule((list,)),
-        "final_answer": FieldRule((list,), may_be_empty=True),
-        "answer_type": FieldRule((str, type(None)), may_be_empty=True),
-        "is_multiple_answer": FieldRule((bool,)),
-        "subfield": FieldRule(),
-        "context": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
-        "unit": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
-        "error": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
-        **{name: FieldRule(is_required=False, may_be_empty=True) for name in _OF_TABLES},
-        "images": FieldRule((list,), is_required=False, may_be_empty=True),
+        **fields_of("question", "subfield"),
+        **fields_of(*_OF_TABLES, rule=OPTIONAL),
+        **fields_of("id", rule=FieldRule((int,))),
+        **fields_of("solution", rule=FieldRule((list,))),
+        **fields_of("final_answer", rule=FieldRule((list,), may_be_empty=True)),
+        **fields_of("is_multiple_answer", rule=FieldRule((bool,))),
+        **fields_of("answer_type", rule=FieldRule((str, type(None)), may_be_empty=True)),
+        **fields_of("images", rule=FieldRule((list,), is_required=False, may_be_empty=True)),
+        **fields_of(
+            "context", "unit", "error", rule=FieldRule((str, type(None)), is_required=False, may_be_empty=True)
+        ),
     },
-    id_of=_id_of,
     read=_read,
     check=_check,
     has_languages=True,

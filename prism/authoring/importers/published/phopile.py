@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from prism.authoring.importers.entries import Dataset, DatasetEntry, FieldRule, SourceRow, kept
+from prism.authoring.importers.entries import Dataset, DatasetEntry, FieldRule, SourceRow, fields_of, kept
 from prism.authoring.importers.entry_images import named_images
 
 
@@ -23,7 +23,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     """Yield the problem of a row; its finals are those of a draft of its solution."""
     images = named_images(_names(row.data.get("imgQ")), row.file)
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("problem"),
         answers=(),
         solution=row.text("solution"),
@@ -45,16 +44,10 @@ PHOPILE = Dataset(
     licence="",
     globs=("dataset/*/*.json", "*.json"),
     fields={
-        "index": FieldRule((int,)),
-        "problem": FieldRule(),
-        "question_number": FieldRule((int,)),
-        "sub_question_number": FieldRule((int,), may_be_empty=True),
-        "sub_sub_question_number": FieldRule((int,), may_be_empty=True),
-        "source": FieldRule(),
-        "year": FieldRule((int,)),
-        "solution": FieldRule(),
-        "imgQ": FieldRule((list,), may_be_empty=True),
-        "imgA": FieldRule((list,), may_be_empty=True),
+        **fields_of("problem", "source", "solution"),
+        **fields_of("index", "question_number", "year", rule=FieldRule((int,))),
+        **fields_of("sub_question_number", "sub_sub_question_number", rule=FieldRule((int,), may_be_empty=True)),
+        **fields_of("imgQ", "imgA", rule=FieldRule((list,), may_be_empty=True)),
     },
     id_of=_id_of,
     read=_read,

@@ -14,6 +14,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.recorded_answers import bare_answer
@@ -28,18 +29,12 @@ _DOMAINS = {
 _RELATION = re.compile(r"=|\\approx|\\sim|[<>]|\\leq?|\\geq?")
 
 
-def _id_of(row: SourceRow) -> str:
-    """Return the number of the problem."""
-    return row.number_or_text("id")
-
-
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     """Yield the problem of a row that has its answer."""
     answer = row.text("answer")
     if not answer:
         raise RefusedError("no-answer", "" if row.text("solution") else "nor a solution: questions only")
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("content"),
         answers=(RecordedAnswer(answer, AnswerKind.FORMULA),),
         solution=row.text("solution"),
@@ -54,7 +49,7 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         answer = bare_answer(row.text("answer"))
         if answer and not _RELATION.search(answer):
             told = "the answer has no `=`: the question has to say what it is of"
-            yield Finding("answer-without-subject", row, _id_of(row), told, answer)
+            yield Finding("answer-without-subject", row, row.number_or_text("id"), told, answer)
 
 
 PHYBENCH = Dataset(
@@ -63,13 +58,10 @@ PHYBENCH = Dataset(
     licence="MIT",
     globs=("PHYBench-fullques*.json", "PHYBench-questions*.json", "PHYBench-*.json", "*.json"),
     fields={
-        "id": FieldRule((int,)),
-        "tag": FieldRule(),
-        "content": FieldRule(),
-        "solution": FieldRule(may_be_empty=True),
-        "answer": FieldRule(may_be_empty=True),
+        **fields_of("tag", "content"),
+        **fields_of("id", rule=FieldRule((int,))),
+        **fields_of("solution", "answer", rule=FieldRule(may_be_empty=True)),
     },
-    id_of=_id_of,
     read=_read,
     check=_check,
 )

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prism.authoring.drafting import question_parts
 from prism.authoring.importers.entries import (
-    AnswerKind,
     Dataset,
     DatasetEntry,
     EntryImage,
@@ -15,6 +14,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
 )
 from prism.errors import count_of
 
@@ -26,11 +26,6 @@ _DOMAINS = {
     "Statistical Mechanics": "Thermodynamics and Statistical Physics",
     "Electricity and Magenetism": "Electromagnetism",  # as it is spelled there
 }  # fmt: skip
-
-
-def _id_of(row: SourceRow) -> str:
-    """Return area and number of the problem."""
-    return row.text("id")
 
 
 def _images_of(row: SourceRow) -> tuple[EntryImage, ...]:
@@ -56,11 +51,10 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     graphs = row.data.get("graphs")
     n_lost = (len(graphs) if isinstance(graphs, list) else graphs is not None) - len(images)
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("questions"),
-        answers=tuple(RecordedAnswer(each, AnswerKind.UNKNOWN) for each in answers if each.strip()),
+        answers=tuple(RecordedAnswer(each) for each in answers if each.strip()),
         solution=row.text("solutions"),
-        domain=_DOMAINS.get(_id_of(row).split("/")[0], ""),
+        domain=_DOMAINS.get(row.text("id").split("/")[0], ""),
         images=images,
         needs_image=bool(images) or n_lost > 0,
         told=(f"{count_of(n_lost, 'graph')} cannot be read",) if n_lost else (),
@@ -75,9 +69,9 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         asked = question_parts(row.text("questions"))
         if len(asked) > n:
             told = f"{n} answers for the parts {', '.join(part.letter for part in asked)}"
-            yield Finding("fewer-answers", row, _id_of(row), told)
+            yield Finding("fewer-answers", row, row.text("id"), told)
         if str(row.data.get("questions", "")).startswith(_MARK):
-            yield Finding("byte-order-mark", row, _id_of(row), "its question begins with a byte order mark")
+            yield Finding("byte-order-mark", row, row.text("id"), "its question begins with a byte order mark")
 
 
 PHYSICS = Dataset(
@@ -86,13 +80,10 @@ PHYSICS = Dataset(
     licence="MIT",
     globs=("PHYSICS/*_dataset.jsonl", "*_dataset.jsonl", "*.jsonl"),
     fields={
-        "id": FieldRule(),
-        "questions": FieldRule(),
-        "solutions": FieldRule(),
-        "final_answers": FieldRule((list,)),
-        "graphs": FieldRule((list, type(None)), is_required=False, may_be_empty=True),
+        **fields_of("id", "questions", "solutions"),
+        **fields_of("final_answers", rule=FieldRule((list,))),
+        **fields_of("graphs", rule=FieldRule((list, type(None)), is_required=False, may_be_empty=True)),
     },
-    id_of=_id_of,
     read=_read,
     check=_check,
 )

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prism.authoring.importers.entries import (
-    AnswerKind,
     Dataset,
     DatasetEntry,
     FieldRule,
@@ -21,6 +20,7 @@ from prism.authoring.importers.entries import (
     RefusedError,
     SourceRow,
     StatedStep,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.entry_images import named_images
@@ -106,12 +106,9 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     texts = [_text_of(text) for _, text in asked]
     images = named_images(row.data.get("image_list") or row.data.get("images"), row.file)
     yield DatasetEntry(
-        id=_id_of(row),
         question="\n\n".join(filter(None, (context, *(texts if len(asked) < 2 else ())))),
         answers=tuple(
-            RecordedAnswer(text, AnswerKind.UNKNOWN, letter=_LETTERS[k % 26] if letters else "")
-            for k, text in enumerate(answers)
-            if text
+            RecordedAnswer(text, letter=_LETTERS[k % 26] if letters else "") for k, text in enumerate(answers) if text
         ),
         parts=tuple(QuestionPart(letters[number], _text_of(text)) for number, text in asked if number in letters),
         steps=steps,
@@ -140,12 +137,10 @@ PHYSREASON = Dataset(
     licence="MIT by its README; no licence file",
     globs=("problem.json", "*.jsonl", "*.json"),
     fields={
-        "id": FieldRule((str, int), is_required=False),
-        "question_structure": FieldRule((dict,)),
-        "answer": FieldRule((list, str)),
-        "difficulty": FieldRule(),
-        "explanation_steps": FieldRule((dict,)),
-        "steps_analysis": FieldRule((dict,)),
+        **fields_of("difficulty"),
+        **fields_of("id", rule=FieldRule((str, int), is_required=False)),
+        **fields_of("answer", rule=FieldRule((list, str))),
+        **fields_of("question_structure", "explanation_steps", "steps_analysis", rule=FieldRule((dict,))),
     },
     id_of=_id_of,
     read=_read,

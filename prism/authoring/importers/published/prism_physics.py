@@ -6,15 +6,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from prism.authoring.importers.entries import Dataset, DatasetEntry, EntryImage, FieldRule, RefusedError, SourceRow
+from prism.authoring.importers.entries import (
+    OPTIONAL,
+    Dataset,
+    DatasetEntry,
+    EntryImage,
+    FieldRule,
+    RefusedError,
+    SourceRow,
+    fields_of,
+)
 from prism.authoring.importers.entry_images import named_images
 from prism.problem.images import ProblemImage, is_beside
 from prism.problem.source import NODE_LISTS
-
-
-def _id_of(row: SourceRow) -> str:
-    """Return the problem's id."""
-    return row.number_or_text("id")
 
 
 def _image(entry: dict[str, Any], row: SourceRow) -> EntryImage:
@@ -33,7 +37,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     images = tuple(_image(each, row) for each in listed if isinstance(each, dict)) if isinstance(listed, list) else ()
     published = {key: value for key, value in row.data.items() if key != "images"}
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("context"),
         answers=(),
         published=published,
@@ -48,13 +51,11 @@ PRISM_PHYSICS = Dataset(
     licence="",
     globs=("*.jsonl", "*.json"),
     fields={
-        "id": FieldRule((int, str)),
-        "context": FieldRule(),
-        "subquestions": FieldRule((list,), is_required=False, may_be_empty=True),
-        "source": FieldRule(is_required=False, may_be_empty=True),
-        "images": FieldRule((list,), is_required=False, may_be_empty=True),
-        **{name: FieldRule((list,), is_required=False) for name in NODE_LISTS},
+        **fields_of("context"),
+        **fields_of("source", rule=OPTIONAL),
+        **fields_of("id", rule=FieldRule((int, str))),
+        **fields_of("subquestions", "images", rule=FieldRule((list,), is_required=False, may_be_empty=True)),
+        **fields_of(*NODE_LISTS, rule=FieldRule((list,), is_required=False)),
     },
-    id_of=_id_of,
     read=_read,
 )

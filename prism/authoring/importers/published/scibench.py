@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from prism.authoring.importers.entries import (
+    OPTIONAL,
     AnswerKind,
     Dataset,
     DatasetEntry,
@@ -13,6 +14,7 @@ from prism.authoring.importers.entries import (
     Finding,
     RecordedAnswer,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.entry_images import named_images
@@ -35,7 +37,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     number = row.text("answer_number") or row.text("answer_latex")
     images = named_images(row.data.get("image") or row.data.get("img"), row.file)
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("problem_text"),
         answers=(RecordedAnswer(number, AnswerKind.NUMBER, row.text("unit")),) if number else (),
         solution=row.text("solution"),
@@ -62,14 +63,9 @@ SCIBENCH = Dataset(
     licence="MIT",
     globs=("dataset/original/*.json", "*.json", "*.parquet"),
     fields={
-        "problem_text": FieldRule(),
-        "answer_number": FieldRule(),
-        "answer_latex": FieldRule(may_be_empty=True),
-        "unit": FieldRule(may_be_empty=True),
-        "source": FieldRule(),
-        "problemid": FieldRule(),
-        "comment": FieldRule(is_required=False, may_be_empty=True),
-        "solution": FieldRule(is_required=False, may_be_empty=True),
+        **fields_of("problem_text", "answer_number", "source", "problemid"),
+        **fields_of("comment", "solution", rule=OPTIONAL),
+        **fields_of("answer_latex", "unit", rule=FieldRule(may_be_empty=True)),
     },
     id_of=_id_of,
     read=_read,

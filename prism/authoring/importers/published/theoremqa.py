@@ -18,6 +18,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.entry_images import named_images
@@ -42,7 +43,6 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     picture = row.data.get("Picture")
     images = named_images([picture] if isinstance(picture, str) and picture != "NONE" else [], row.file)
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("Question"),
         answers=(RecordedAnswer(answer, kind),),
         images=images,
@@ -81,11 +81,10 @@ THEOREMQA = Dataset(
     licence="MIT",
     globs=("theoremqa_test.json", "data/test-*.parquet", "*.json", "*.parquet"),
     fields={
-        "Question": FieldRule(),
-        "Answer": FieldRule((str, int, float, bool, list)),
-        "Answer_type": FieldRule(),
-        "Picture": FieldRule((str, dict), may_be_empty=True),
-        **{name: FieldRule(is_required=False) for name in ("source", "id", "theorem", "subfield", "field")},
+        **fields_of("Question", "Answer_type"),
+        **fields_of("Answer", rule=FieldRule((str, int, float, bool, list))),
+        **fields_of("Picture", rule=FieldRule((str, dict), may_be_empty=True)),
+        **fields_of("source", "id", "theorem", "subfield", "field", rule=FieldRule(is_required=False)),
     },
     id_of=_id_of,
     read=_read,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prism.authoring.importers.entries import (
-    AnswerKind,
+    OPTIONAL,
     Dataset,
     DatasetEntry,
-    FieldRule,
     RecordedAnswer,
     SourceRow,
+    fields_of,
     kept,
 )
 from prism.authoring.importers.recorded_answers import boxes_of
@@ -41,9 +41,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     """Yield the problem of a row."""
     answer = _answer(row.text("answer"))
     yield DatasetEntry(
-        id=_id_of(row),
         question=row.text("problem"),
-        answers=(RecordedAnswer(answer, AnswerKind.UNKNOWN),) if answer else (),
+        answers=(RecordedAnswer(answer),) if answer else (),
         solution=row.text("solution"),
         domain=_DOMAINS.get(row.text("domain"), ""),
         metadata={
@@ -59,9 +58,8 @@ TPBENCH = Dataset(
     licence="MIT",
     globs=("*.parquet", "*.jsonl", "*.json"),
     fields={
-        **{name: FieldRule() for name in ("problem_id", "domain", "difficulty_level", "problem", "solution", "answer")},
-        "code_answer_requirements": FieldRule(is_required=False, may_be_empty=True),
-        "reference_implementation": FieldRule(is_required=False, may_be_empty=True),
+        **fields_of("problem_id", "domain", "difficulty_level", "problem", "solution", "answer"),
+        **fields_of("code_answer_requirements", "reference_implementation", rule=OPTIONAL),
     },
     id_of=_id_of,
     read=_read,

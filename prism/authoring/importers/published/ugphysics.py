@@ -13,6 +13,7 @@ from prism.authoring.importers.entries import (
     RecordedAnswer,
     RefusedError,
     SourceRow,
+    fields_of,
     kept,
     language_of,
 )
@@ -135,15 +136,14 @@ UGPHYSICS = Dataset(
     is_non_commercial=True,
     globs=("data/*/*.jsonl", "en.jsonl", "zh.jsonl", "*.jsonl", "*.parquet"),
     fields={
-        "index": FieldRule((int,)),
-        "domain": FieldRule(), "subject": FieldRule(), "topic": FieldRule(may_be_empty=True),
-        "problem": FieldRule(), "solution": FieldRule(), "answers": FieldRule(), "answer_type": FieldRule(),
-        "unit": FieldRule((str, type(None)), is_required=False, may_be_empty=True),
-        "is_multiple_answer": FieldRule((bool,)),
-        "language": FieldRule(), "level": FieldRule(),
+        **fields_of("domain", "subject", "problem", "solution", "answers", "answer_type", "language", "level"),
+        **fields_of("index", rule=FieldRule((int,))),
+        **fields_of("topic", rule=FieldRule(may_be_empty=True)),
+        **fields_of("is_multiple_answer", rule=FieldRule((bool,))),
+        **fields_of("unit", rule=FieldRule((str, type(None)), is_required=False, may_be_empty=True)),
     },
     id_of=_id_of,
     read=_read,
     check=_check,
     has_languages=True,
-)  # fmt: skip
+)

@@ -141,6 +141,9 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
         after = first + 1
         if head.text == "{":
             _refuse_unclear_braces(item, head, items[after] if after < len(items) else None)
+        is_number = head.text == "[" and [part.type for part in head.args[0]] == ["NUM"]
+        if is_number and after < len(items) and items[after].type == "PAREN" and not items[after].gap:  # of physics.sty
+            raise Ambiguity(head.pos, f"a number in square brackets behind {item.text}: a power, or the argument?", "^")
         if head.sup is not None and item.sup is None and not signed and (head.text != "{" or len(head.args[0]) == 1):
             return _function_with_outer_power(item, head), after
     elif head.type == "FUNCTION" or head.type in BIG:

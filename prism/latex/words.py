@@ -69,7 +69,7 @@ _LONG_NAMES = word_set(
     " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
     " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
-    " kip:kip"
+    " kip:kip sec:s"
 )
 LONG_UNITS = {
     name + ending: short

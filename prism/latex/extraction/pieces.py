@@ -302,7 +302,8 @@ def _collapse_torn_remarks(row: Sequence[Item]) -> list[Item]:
     while at < len(row):
         item = row[at]
         at += 1
-        is_torn = item.kind == "text" and item.content.count("(") > item.content.count(")")
+        is_condition = item.kind == "text" and item.content.lstrip(" (~").partition(" ")[0] in _CONDITIONS
+        is_torn = item.kind == "text" and not is_condition and item.content.count("(") > item.content.count(")")
         end = next((to for to in range(at, len(row)) if row[to].kind in _BRACKETS or row[to].kind == "text"), len(row))
         if is_torn and end < len(row) and row[end].kind == "close" and row[end].source[-1] == ")":
             is_aside = kind_beside(row, end, 1) in _OPEN_ENDED and is_remark(item.content.strip(" (").split())

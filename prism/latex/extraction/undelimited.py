@@ -91,13 +91,14 @@ _JOIN = word_set(
 _JOIN_PAIRS = frozenset(
     f"{noun} of"
     for noun in "integral derivative gradient divergence curl half square root sum average logarithm log exponential"
-    " inverse reciprocal fraction magnitude product percent sine cosine".split()
+    " inverse reciprocal fraction product percent sine cosine".split()
 ) | {"divided by", "multiplied by"}
 _JOIN_BEFORE = _JOIN - {"of", "to"}
 # Behind a number these are no units: `ΔI = 1/2 rule`, `x = 0 corresponds to`.
 _NO_UNITS = word_set(
     "rule law multiplet plane axis will would can could may must has have had does gives corresponds corresponding"
 )
+_TO_DO = re.compile(r"[ \t]{1,4}to (?!inf|pi\b|the\b|its\b|a\b|an\b)[a-z]{2,}\b(?!\s*[=<>≈])")
 _IN_WHAT = re.compile(r"[ \t]{1,4}in (?:both|all|each|this|that|these|the|our|any|equation|case|which)\b")
 _NAMED = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,2}")
 _ANSWERS = word_set("answer result solution final value values this that it these")
@@ -647,7 +648,9 @@ def _is_complete_formula(line: _Line, candidate: _Candidate, places: Sequence[in
     before = before.rpartition(" ")[2]
     if candidate.left not in _CLEAN_LEFT and not (candidate.left == "word" and before not in _JOIN_BEFORE):
         return False
-    if candidate.right not in _CLEAN_RIGHT and not (candidate.right == "word" and after not in _JOIN):
+    if candidate.right not in _CLEAN_RIGHT and not (
+        candidate.right == "word" and (after not in _JOIN or _TO_DO.match(line.shown, marks[-1].end))
+    ):
         return False
     is_introduced = before in _INTRODUCE or (before.endswith("ing") and before not in _NOUNS)
     if candidate.left == "word" and (not first or (_has_spaced_operands(first) and not is_introduced)):

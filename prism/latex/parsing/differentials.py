@@ -53,7 +53,7 @@ def is_italic_d_differential(items: list[Token]) -> bool:
                 stack.append(item.sup)
             if item.type == "SYM" and not (index and is_d_sign(siblings[index - 1])):
                 alone.add(item.text)
-            if item.type in ("INTEGRAL", "D"):
+            if item.type in ("INTEGRAL", "D", "NABLA"):
                 certain = True
             elif item.type == "FRAC" and _match_derivative(item) is not None:
                 certain = True

@@ -283,6 +283,7 @@ _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is tw
 _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
 _SHORTEST_LABELLED = len("1.a=b")
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
+_MATERIAL = re.compile(r"(?<![A-Za-z])D\s*(?:[A-Za-z]|\\[A-Za-z]+\s*(?:\{\s*[A-Za-z]\s*\})?)\s*/\s*D\s*t(?![A-Za-z])")
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
 
@@ -313,6 +314,10 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if "/" in latex and (material := _MATERIAL.search(latex)) is not None:
+        raise Fault(material.start(), "a material derivative, which is not read", "its terms written out")
+    if (dissolved := latex.find("(aq)")) >= 0:
+        raise Fault(dissolved, "a substance in water", "mathematics only", kind="chemistry")
     if "ig" in latex and ("|" in latex or "vert" in latex):
         tokens = _lone_bars(tokens)
     if "+)" in latex or "-)" in latex:

@@ -47,6 +47,7 @@ _COORDINATES = frozenset(("r", "x", "y", "z", r"\theta", r"\phi", r"\rho"))
 _PHASE_FACTORS = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
 _ARROWS = frozenset((r"\Rightarrow", r"\Longrightarrow", r"\implies", "=>"))  # in a limit, an arrow as any other
 _SIDED_ARROWS = {r"\downarrow": "+", r"\searrow": "+", r"\uparrow": "-", r"\nearrow": "-"}  # the side of the limit
+_EXTREMA = frozenset(("max", "min", "sup", "inf", "argmax", "argmin"))
 _FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
 
 
@@ -135,6 +136,9 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
     head = items[first]
     if item.text == "det" and head.type == "REL" and item.sup is None and item.sub is None:
         return Token("SYM", "det", item.pos, item.gap), start  # the determinant of a matrix that stands elsewhere
+    if item.text in _EXTREMA and item.sub is not None and head.type not in _BRACKETS:
+        body, after = _take_operand(state, items, start, products=True)  # as a sum with an index
+        return _function_with_argument(item, body), after
     if (head.type == "LISTED" and head.text == "matrix") or head.type == "BRACKET":
         after = first + 1
     elif head.type in _BRACKETS:
@@ -530,8 +534,7 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
     at = index + 1
     while at < len(items) and items[at].type == "INTEGRAL":
         at += 1
-    signs = items[index:at]
-    leads = False
+    signs, leads = items[index:at], False
     while at < len(items) and not measures:
         token = items[at]
         if token.type in _FORMULA_ENDS:
@@ -553,8 +556,7 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
         else:
             body.append(token)
             at += 1
-    if not measures:
-        measures = _take_inexact_measure(body)
+    measures = measures or _take_inexact_measure(body)
     if not measures:
         raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
     over_integral = at + 1 < len(items) and items[at + 1].type in BIG  # a quotient of two integrals

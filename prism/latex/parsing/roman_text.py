@@ -7,6 +7,8 @@ slashes and further roman words.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prism.latex.parsing.names import NUMBERS_OF_FLOW, spell_name
 from prism.latex.parsing.tokens import GAP_SPACE, OPERATORS, Fault, Token, ends_operand, has_type, unit_token
 from prism.latex.parsing.tree import nest_tokens
@@ -530,7 +532,11 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
 
 def _read_as_mathematics(item: Token) -> list[Token]:
     r"""Return the content of `\mathrm{A+B}`, a formula in a roman font, as nested items in one bracket."""
-    body = nest_tokens([*item.raw, Token("END", "", item.pos)])
+    raw: list[Token] = []
+    for token in item.raw:
+        joined = raw[-1].text + token.text if raw and token.type == raw[-1].type == "letter" and not token.gap else ""
+        raw[-1:] = [replace(raw[-1], text=joined)] if joined in _CLEAR_UNITS else [*raw[-1:], token]
+    body = nest_tokens([*raw, Token("END", "", item.pos)])
     if not body:
         raise Fault(item.pos, "an empty roman text")
     return [Token("PAREN", "{", item.pos, item.gap, args=[body], sup=item.sup)]

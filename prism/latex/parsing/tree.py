@@ -395,6 +395,8 @@ def _read_roman_text(cursor: Cursor, token: Token, items: list[Token]) -> None:
     inner = [part for part in inner if part.text not in ("$", r"\(", r"\)", r"\checkmark")]
     if "".join(part.type[:1] for part in inner) in _ABBREVIATIONS and all(part.text.isupper() for part in inner[::2]):
         inner = inner[::2]  # `\text{H.P.}`
+    if "".join(part.text for part in inner).lower() == "p.v.":
+        raise Fault(token.pos, "a principal value, which is not read")
     if _is_quantity_in_text(inner):
         items.extend(cursor.read_apart(inner[:1], token.pos, depth=cursor.depth))
         items[-1].gap = token.gap

@@ -40,9 +40,9 @@ _ELSEWHERE = frozenset(  # texts in a formula that join it to the next one, in o
 ) - frozenset((word,) for word in word_set("per o si se con en"))
 _UNPARTED = tuple("".join(words) for words in _ELSEWHERE if max("".join(words)) >= FIRST_UNPARTED)
 _LONGEST_ELSEWHERE = max(map(len, _ELSEWHERE))
-_QUALIFIERS = word_set(
+QUALIFIERS = word_set(
     "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
-    " any all always yes no above below"
+    " any all always everywhere initially finally yes no above below"
 )
 _LABEL = re.compile(
     r"(?:(?:part|case|answer|final answer|step|eq|question)\b)?[\s.]*"
@@ -57,7 +57,7 @@ UNITS = word_set(
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
     " Bq kBq MBq GBq TBq Ci mCi yr kyr Myr Gyr Sv mSv Gy mGy mbar krad mrad arcsec arcmin mas kpc Mpc AU ly dpt TW PW"
     " EeV kA nA GV kat mmHg lm lx kip"
-    " % \\%"
+    " % \\% Hg"
 )
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
 WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_it Btu_IT")
@@ -69,7 +69,7 @@ _LONG_NAMES = word_set(
     " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
     " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
-    " kip:kip"
+    " kip:kip sec:s"
 )
 LONG_UNITS = {
     name + ending: short
@@ -165,14 +165,16 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     if is_written_out_unit([word for part in words for word in part.rstrip(".,;").split("-")]):
         return "other"
     lower = [word.strip("(),;").lower() for word in words]
-    if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
+    is_operand = before in ("relation", "operator") and after in ("relation", "operator", "")
+    is_remark = words[0][0] == "(" and not (is_operand and words[-1][-1] == ")")  # `J \cdot \text{(area)}` is a name
+    if ":" in content or is_label(content) or is_remark or CONNECTIVES.intersection((lower[0], lower[-1])):
         return "prose"
     begins = {tuple(lower[:count]) for count in range(1, _LONGEST_ELSEWHERE + 1)}
     is_unparted = max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)
     if is_unparted or not begins.isdisjoint(_ELSEWHERE):
         return "prose"
     if len(words) == 1:
-        return "prose" if lower[0] in _QUALIFIERS and before not in ("relation", "operator") else "other"
+        return "prose" if lower[0] in QUALIFIERS and before not in ("relation", "operator") else "other"
     return "other" if before in ("relation", "operator") or after in ("relation", "operator") else "prose"
 
 

@@ -57,7 +57,7 @@ _SIMPLE = _kind_by_name(
     close="rangle rfloor rceil rbrace rbrack",
 )
 _WITH_ARGUMENT = _kind_by_name(
-    drop="tag tag* label phantom hphantom vphantom sout xout color textcolor footnote vspace vspace*",
+    drop="tag tag* textcircled label phantom hphantom vphantom sout xout color textcolor footnote vspace vspace*",
     wide="hspace hspace*",
     text="text textrm textbf textit textsf textnormal mbox hbox",
     box="boxed fbox framebox",
@@ -65,7 +65,7 @@ _WITH_ARGUMENT = _kind_by_name(
 _WITH_ARGUMENT |= dict.fromkeys(("intertext", "shortintertext"), "break")  # a word of Python, and no keyword argument
 _SIGNS = _kind_by_name(amp="&", comma=", ;", open=r"( [ \{", close=r") ] \}", drop="$", other=r"\% \| \& \$ \#")
 _KINDS = {"operator": "operator", "row": "break", "space": "thin", "escape": "thin"}  # of groups of `_TOKEN`
-_ASCII_RELATIONS = {"<<": r"\ll ", ">>": r"\gg ", "<=": r"\le ", ">=": r"\ge "}
+_ASCII_RELATIONS = {"<<": r"\ll ", ">>": r"\gg "}
 EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equiv \doteq \triangleq \coloneqq \approxeq")
 _FONTS = word_set("mathrm mathbf mathit mathsf")
 _BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relation_indices
+from prism.latex.prose import is_remark
 from prism.latex.words import ALTERNATIVE, end_of_units, text_kind, word_set
 
 _MAX_OPEN_ROWS = 4  # rows over which one bracket may stay open; each row looks this far ahead
@@ -163,6 +164,7 @@ def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
         items = _mark_double_spacings(items)
     if kinds.isdisjoint(_UNSETTLED):
         return list(items)
+    items = _collapse_torn_remarks(items)
     kept: list[Item] = []
     follows_relation = False
     for at, item in enumerate(items):
@@ -288,6 +290,31 @@ def _separates_equations(row: Sequence[Item], index: int) -> bool:
     if index + 1 < len(row) and row[index + 1].kind == "amp":
         return True  # `= 3 & &= 4`
     return all(beside) and not _OPEN_ENDED.intersection(beside)
+
+
+def _collapse_torn_remarks(row: Sequence[Item]) -> list[Item]:
+    r"""Replace a remark whose bracket opens in a text and closes behind it, `3 \text{ (from } S = 1) + 5`, by one item.
+
+    Before an operator or relation the formula goes on behind it, so nothing stands there; else it is prose.
+    """
+    kept: list[Item] = []
+    at = 0
+    while at < len(row):
+        item = row[at]
+        at += 1
+        is_condition = item.kind == "text" and item.content.lstrip(" (~").partition(" ")[0] in _CONDITIONS
+        is_torn = item.kind == "text" and not is_condition and item.content.count("(") > item.content.count(")")
+        end = next((to for to in range(at, len(row)) if row[to].kind in _BRACKETS or row[to].kind == "text"), len(row))
+        if is_torn and end < len(row) and row[end].kind == "close" and row[end].source[-1] == ")":
+            is_aside = kind_beside(row, end, 1) in _OPEN_ENDED and is_remark(item.content.strip(" (").split())
+            kind = "drop" if is_aside else "prose"
+            is_sized = row[end].source.startswith(r"\right")
+            fence = max((place for place, each in enumerate(kept) if each.kind == "open"), default=-1)
+            if is_sized and fence >= 0 and (kept[fence].latex or kept[fence].source)[-1] == ".":
+                kept[fence] = kept[fence]._replace(kind="drop")
+            item, at = Item(item.text, kind, item.start, row[end].end, content_span=(item.start, row[end].end)), end + 1
+        kept.append(item)
+    return kept
 
 
 def _collapse_bracketed_remarks(row: Sequence[Item]) -> list[Item]:

@@ -83,6 +83,7 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
+_SAYS_NOTHING = re.compile(r"(?:[^\w\\∞⊥∅]|\\(?:[,;:!> |]|(?:(?:long)?rightarrow|to|[cl]?dots|pm|times)(?![A-Za-z])))*")
 _FALSUM = re.compile(r"\\bot|⊥")
 _AND = re.compile(r"\s?\$\s?(?:[,;~]|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(
@@ -559,7 +560,7 @@ def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: 
         elif signs[0] in EQUALITIES:
             latex = write(scanned, row[1:])
             del members[0], signs[0]
-    if not latex:
+    if _SAYS_NOTHING.fullmatch(latex):
         return [], left
     if piece.tail:
         latex = f"{latex} {_items_latex(scanned, piece.tail)}"

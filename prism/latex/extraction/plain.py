@@ -170,7 +170,8 @@ def _read_sign(reader: Reader, mark: Mark, previous_kind: str) -> Part:
         if reader.is_next("*") and not following.is_apart:  # type: ignore[union-attr]
             raise AmbiguousNotation  # a power that follows nothing
         is_wave = reader.at > 1 and reader.marks[reader.at - 2].text in _WAVES and not mark.is_apart
-        if following is None or mark.is_apart != following.is_apart or is_wave:
+        is_factor = following is not None and previous_kind == following.kind == "number"  # `2 *3`
+        if following is None or (mark.is_apart != following.is_apart and not is_factor) or is_wave:
             raise AmbiguousNotation
     if following is None or (word not in "+-−–±∓" and previous_kind in ("", "operator", "slash", "comma")):
         raise AmbiguousNotation

@@ -164,7 +164,7 @@ def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_lette
 def script_latex(word: str) -> str:
     """Convert raised or lowered Unicode signs to LaTeX on the line: `⁻³` to `-3`."""
     plain = unicodedata.normalize("NFKC", word).replace("−", "-")
-    if word[0] == "₍":
+    if word[0] in "₍⁽" and word[-1] in "₎⁾":
         plain = plain[1:-1]
     return "".join(GREEK_LETTERS.get(sign, sign) for sign in plain)
 
@@ -189,10 +189,10 @@ def _read_script(reader: Reader, script: str, *, has_index: bool = False, base: 
     if word in OPENERS:
         number, closing = reader.peek(), reader.peek(1)
         if script == "^" and word == "(" and number and number.text.isdigit() and closing and closing.text == ")":
-            if not has_index:
+            if not has_index and base != "number":
                 raise AmbiguousNotation  # `H^(1)`: a power, or an order
             reader.at += 2
-            return f"({number.text})"
+            return f"({number.text})" if has_index else number.text
         return (script == "_" and _read_index_words(reader, OPENERS[word])) or read_bracket(reader, OPENERS[word])
     if script == "^" and word in ("-", "−", "–", "+"):
         number = reader.peek_touching()
@@ -287,6 +287,7 @@ def _read_html_script(reader: Reader, tag: str) -> str:
 # Putting parts together -----------------------------------------------------------------------------------------
 
 _ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
+_ARGUMENTS = frozenset(("(r)", "(x)", "(y)", "(z)", "(t)"))
 _SIGN_KINDS = frozenset(("operator", "slash", "comma"))
 
 
@@ -332,6 +333,9 @@ def _write_quotient(parts: Sequence[Part], slash_index: int, written: list[Part]
     is_coefficient = first.kind == above.kind == "number" and above.latex.isdigit() and first.latex.isdigit()
     is_coefficient = is_coefficient and (len(written) < 2 or written[-2].kind in _SIGN_KINDS or above.is_apart)
     is_open = after is not None and after.kind not in _SIGN_KINDS
+    if len(run) == 1 and first.kind == "symbol" and after is not None and after.latex in _ARGUMENTS:
+        written += [slash, first, after]  # `D/ε(r)`: a variable alone in brackets is no factor
+        return end + 1
     if is_coefficient and (above.latex, first.latex) == ("1", "2") and _is_raised_group(after, len(run)):
         return _write_fraction(written, run[:1], slash_index + 2, slash_index + 2)  # `1/2k(L-x)^2`
     if is_open and not after.is_apart and not (is_coefficient and len(run) == 1 and after.kind == "group"):  # type: ignore[union-attr]

@@ -291,7 +291,11 @@ def _read_limit(reader: Reader) -> str:
     if mark.kind == "word" and len(mark.text) > 1 and mark.text not in GREEK_NAMES:
         raise AmbiguousNotation
     reader.at += 1
-    return sign + GREEK_LETTERS.get(mark.text, GREEK_NAMES.get(mark.text, mark.text))
+    limit = sign + GREEK_LETTERS.get(mark.text, GREEK_NAMES.get(mark.text, mark.text))
+    if reader.is_next("/") and reader.is_next("^", ahead=2):  # `∫₋b/2^(b/2)`
+        reader.at += 2
+        limit += f"/{reader.marks[reader.at - 1].text}"
+    return limit
 
 
 def read_bar(reader: Reader) -> Part:

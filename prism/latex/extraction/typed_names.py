@@ -20,6 +20,7 @@ MAX_WORD = 16  # letters of a word that is taken apart
 _INDEXED = re.compile(
     r"(?P<letter>[A-Za-z]|\\[A-Za-z]+)_(?:\{(?:\\text\{)?(?P<index>[A-Za-z0-9]+)\}{1,2}|(?P<one>[A-Za-z0-9]))"
 )
+_NEAR = 12  # marks beside a name among which the same in the other case makes it another
 _OF_UNITS = word_set("number super")  # kinds of marks before a unit
 _JOINING = frozenset("=≈<>≤≥*·×/+^²³)-−")  # signs beside which a word of the language is a name
 _OPENING = frozenset("=≈<>≤≥*·×/+(√")
@@ -33,11 +34,13 @@ class TypedNames:
         names: LaTeX of names with an index, and of Greek letters, by what is typed: `vfx`, `m2`, `theta`.
         letters: single Latin letters that the problem has.
         symbols: all symbols of the problem.
+        other_case: names among `names` with the first letter in the other case, by the name that the problem has.
     """
 
     names: dict[str, str]
     letters: frozenset[str]
     symbols: frozenset[str] = frozenset()
+    other_case: frozenset[tuple[str, str]] = frozenset()
 
     def latex_of(self, word: str) -> str:
         """Return the product of names that a word is: `OPEN_NAME` if it may be one of letters too, empty for none."""
@@ -76,6 +79,7 @@ def typed_names(symbols: frozenset[str]) -> TypedNames:
     'm v_{fx}'
     """
     names = {name: latex for name, latex in GREEK_NAMES.items() if latex in symbols} | {"pi": r"\pi"}
+    others: set[tuple[str, str]] = set()
     for symbol in sorted(symbols):
         if named := _INDEXED.fullmatch(symbol):
             letter = named["letter"]
@@ -84,8 +88,12 @@ def typed_names(symbols: frozenset[str]) -> TypedNames:
                 names.setdefault(typed + index, symbol)
                 if index == "0" and f"{letter}_o" not in symbols:
                     names.setdefault(typed + "o", symbol)  # a zero typed as a letter
+                other = letter.swapcase()
+                if letter.isalpha() and not any(known.startswith(other) for known in symbols):
+                    names |= {f"{other}{index}": symbol, f"{other}_{index}": symbol}  # `Vfx` where the problem has no V
+                    others |= {(f"{other}{index}", typed + index), (f"{other}_{index}", f"{typed}_{index}")}
     letters = frozenset(symbol for symbol in symbols if len(symbol) == 1 and symbol.isascii() and symbol.isalpha())
-    return TypedNames(names, letters, symbols) if symbols else NO_NAMES
+    return TypedNames(names, letters, symbols, frozenset(others)) if symbols else NO_NAMES
 
 
 def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
@@ -102,6 +110,10 @@ def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
     kept: list[Mark] = []
     for at, end in runs:
         name = _name_of(marks, at, end, typed, words)
+        word = "".join(mark.text for mark in marks[at:end])
+        beside = "".join(mark.text for mark in marks[max(0, at - _NEAR) : end + _NEAR]) if name else ""
+        if any(other in word and own in beside for other, own in typed.other_case):
+            name = None  # `M1 = m1` tells the two cases apart
         kept += [name] if name else marks[at:end]
     return kept
 
@@ -111,7 +123,7 @@ def _end_of_run(marks: Sequence[Mark], at: int) -> int:
     end = at
     while (
         end < len(marks)
-        and (marks[end].kind == "word" or (end > at and marks[end].text.isdigit()))
+        and (marks[end].kind == "word" or (end > at and (marks[end].text.isdigit() or marks[end].text == "_")))
         and (end == at or not marks[end].is_apart)
         and not is_mathematical_name(marks[end].text)
     ):

@@ -27,7 +27,8 @@ from prism.latex.extraction.plain_tokens import (
     split_into_marks,
 )
 from prism.latex.extraction.typed_names import NO_NAMES, TypedNames, with_names
-from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, unit_after, unit_goes_on, word_set
+from prism.latex.prose import is_remark
+from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, is_label, unit_after, unit_goes_on, word_set
 
 _CHARACTER = 1_200  # operations for each character of a line with a relation
 _MAX_MARKS = 300  # marks of one formula; a longer one is no formula of a person
@@ -90,9 +91,17 @@ _JOIN = word_set(
 _JOIN_PAIRS = frozenset(
     f"{noun} of"
     for noun in "integral derivative gradient divergence curl half square root sum average logarithm log exponential"
-    " inverse reciprocal fraction magnitude product percent sine cosine".split()
+    " inverse reciprocal fraction product percent sine cosine".split()
 ) | {"divided by", "multiplied by"}
 _JOIN_BEFORE = _JOIN - {"of", "to"}
+# Behind a number these are no units: `ΔI = 1/2 rule`, `x = 0 corresponds to`.
+_NO_UNITS = word_set(
+    "rule law multiplet plane axis will would can could may must has have had does gives corresponds corresponding"
+)
+_TO_DO = re.compile(r"[ \t]{1,4}to (?!inf|pi\b|the\b|its\b|a\b|an\b)[a-z]{2,}\b(?!\s*[=<>≈])")
+_IN_WHAT = re.compile(r"[ \t]{1,4}in (?:both|all|each|this|that|these|the|our|any|equation|case|which)\b")
+_NAMED = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,2}")
+_ANSWERS = word_set("answer result solution final value values this that it these")
 _LIMITING = word_set("from over between")
 _LISTING = word_set("and or to through")
 _GREEK_OR_SIGN = re.compile(
@@ -271,6 +280,9 @@ def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
     if kind == "arrow":
         return "arrow"
     if kind == "word":
+        is_raised = index > len("^(7") and (marks[index - 4].text, marks[index - 1].text) == ("^", ")")
+        if is_raised and (word in UNITS or word in LONG_UNITS):
+            return ""  # `10^(17) Hz`
         if not _is_prose_word(mark, before, after):
             return ""
         return "odd" if after is not None and after.text in "([" and not after.is_apart else "word"
@@ -288,7 +300,9 @@ def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
         is_open = before is not None and not mark.is_apart and (before.kind == "number" or before.text == ")")
         return "odd" if is_open else "" if before is not None and before.kind == "word" else "stop"
     if word in ("’", "'", "′"):
-        is_quote = before is None or mark.is_apart or before.kind == "number" or _is_word_at(marks, index - 1)
+        is_index = any(mark.text == "_" for mark in marks[max(0, index - 3) : index])  # the prime of `E_p1'`
+        is_behind_number = before is not None and before.kind == "number" and not is_index
+        is_quote = before is None or mark.is_apart or is_behind_number or _is_word_at(marks, index - 1)
         return "stop" if is_quote else ""
     if word in _STOPS:
         return "stop"
@@ -447,6 +461,10 @@ def _append_candidates(
             for one, two in pairwise(commas):
                 _append_candidates(found, inner[one + 1 : two], "bracket", "bracket", "", "")
         return
+    for start, end in () if relations else _bracket_ends(run).items():
+        is_call = start and run[start - 1].text in ("P", "Pr", "Prob")
+        if run[start].is_apart and not is_call and any(mark.kind == "relation" for mark in run[start:end]):
+            _append_candidates(found, run[start : end + 1], "bracket", "bracket", "", "")
     for start, end in _bracket_ends(run).items() if relations and run[-1].text in _CLOSERS else ():
         is_remark = start and run[start].is_apart and relations[0] < start and end == len(run) - 1
         if is_remark and any(mark.kind == "relation" for mark in run[start:end]):
@@ -556,11 +574,14 @@ def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) ->
     candidate, unit, unit_end = _split_unit_in_words(line, _without_label(candidate))
     marks = candidate.marks
     places = candidate.relations
+    named = _named_in_words(line, candidate)
+    if named:
+        candidate = candidate._replace(left="start")
     if not places or "?" in values or places[-1] == len(marks) - 1 or _holds_two_formulas(line, marks, places):
         return None
     if not _is_complete_formula(line, candidate, places):
         return None
-    start, end = line.start + marks[0].start, unit_end or line.start + marks[-1].end
+    start, end = line.start + (0 if named else marks[0].start), unit_end or line.start + marks[-1].end
     relations = {marks[at] for at in places}
     if any(mark.kind == "latex" and not is_letter_command(mark) for mark in marks if mark not in relations):
         is_headless = places[0] == 0 and candidate.left != "start"
@@ -571,12 +592,25 @@ def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) ->
     members = [line.side_latex(marks[lo + 1 : hi]) for lo, hi in zip(places, bounds[1:], strict=True)]
     if places[0]:
         members.insert(0, line.side_latex(marks[: places[0]]))
+    elif named:
+        members.insert(0, rf"\text{{{named}}}")
     elif candidate.left != "start" and candidate.left != "gap":
         return None
     if not all(members) or _has_opposed_orderings(signs):
         return None
     members[-1] = ", ".join([members[-1] + unit, *values])
     return Block(start, end, "plain", start, end, tuple(members), tuple(signs))
+
+
+def _named_in_words(line: _Line, candidate: _Candidate) -> str:
+    """Return the quantity that a line names in words before an equality, `Heat flux = -κ(ΔT/Δx)`; empty if none."""
+    name = line.shown[: candidate.marks[0].start].strip()
+    is_equality = candidate.relations[:1] == [0] and candidate.marks[0].text == "="
+    if candidate.left != "word" or not is_equality or not _NAMED.fullmatch(name) or is_label(name):
+        return ""
+    words = name.lower().split()
+    is_name = is_remark(words) and not any(word in _INTRODUCE or word in _JOIN or word in _ANSWERS for word in words)
+    return name if is_name else ""
 
 
 def _holds_two_formulas(line: _Line, marks: Sequence[Mark], places: Sequence[int]) -> bool:
@@ -614,7 +648,9 @@ def _is_complete_formula(line: _Line, candidate: _Candidate, places: Sequence[in
     before = before.rpartition(" ")[2]
     if candidate.left not in _CLEAN_LEFT and not (candidate.left == "word" and before not in _JOIN_BEFORE):
         return False
-    if candidate.right not in _CLEAN_RIGHT and not (candidate.right == "word" and after not in _JOIN):
+    if candidate.right not in _CLEAN_RIGHT and not (
+        candidate.right == "word" and (after not in _JOIN or _TO_DO.match(line.shown, marks[-1].end))
+    ):
         return False
     is_introduced = before in _INTRODUCE or (before.endswith("ing") and before not in _NOUNS)
     if candidate.left == "word" and (not first or (_has_spaced_operands(first) and not is_introduced)):
@@ -625,7 +661,8 @@ def _is_complete_formula(line: _Line, candidate: _Candidate, places: Sequence[in
     if after in _LIMITING and any(mark.text in "∫∮∑∏Σ" for mark in marks):
         return False  # `V = -∫ E dr from a to b`
     if candidate.right == "word":
-        if _ends_in_number(marks) and after not in CONNECTIVES:
+        is_no_unit = after in CONNECTIVES or after in _NO_UNITS or _IN_WHAT.match(line.shown, last.end)
+        if _ends_in_number(marks) and not is_no_unit:
             return False  # `5 particles`
         is_article = last.text in ("a", "A", "I") and last.is_apart and marks[-2].kind != "relation"
         if is_article and after not in CONNECTIVES:

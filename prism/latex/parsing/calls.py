@@ -7,6 +7,7 @@ list is a product, the commoner of the two.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -23,7 +24,9 @@ _INDEPENDENT = frozenset(("t", "x", "y", "z", "r", "s", r"\theta", r"\phi", r"\t
 _PLACES_AND_TIMES = frozenset(("t", "x", "y", "z", "r", "s", r"\tau", r"\vec{r}", r"\vec{x}"))
 _DEPENDENT = frozenset(("x", "y", "z", "s", "r", "v", "a", "u", r"\theta", r"\phi", r"\omega", r"\vec{r}", r"\vec{v}",
                         r"\vec{a}", r"\vec{x}", "q", r"\psi", r"\Psi"))  # fmt: skip
-_ALWAYS_CALLED = frozenset((r"\delta", r"\delta^{(3)}", r"\Gamma", r"\zeta", r"\Theta", r"\mathcal{O}", "O"))
+_ALWAYS_CALLED = frozenset(
+    (r"\delta", r"\delta^{(3)}", r"\Gamma", r"\zeta", r"\Theta", r"\mathcal{O}", "O", "O_p", "o", "o_p")
+)
 # `f(E)`, `b(R)`: nobody brackets a single letter to multiply by it, except behind these.
 _FACTORS = frozenset(
     ("m", "M", "G", "q", "Q", "e", "c", "k", "g", "a", "d", "l", "w", "p", r"\Delta", r"\pi", r"\hbar")
@@ -34,7 +37,8 @@ _GREEK_COEFFICIENTS = frozenset((r"\rho", r"\mu", r"\lambda", r"\alpha", r"\beta
 _INVERTED = frozenset(("f", "g", "h", "F", "G", "H"))  # `f^{-1}(x)` is the inverse function, and `1/f(x)` is not
 _AT_NUMBERS = frozenset(("y", "f", "u", "x", "z"))  # unknowns, which have a value at 2 and are not multiplied by it
 _HEADS = frozenset(("SYM", "DERIVATIVE", "PARTIAL", "ROMAN"))
-_TRANSFORMS = frozenset((r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}", r"\mathbb{E}"))
+_TRANSFORMS = frozenset((r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}", r"\mathbb{E}", r"\mathbb{P}", r"\mathbb{V}"))
+_ACCENT = re.compile(r"\\(?:hat|tilde|bar)\{(.+)\}")  # `g(\hat\theta)` is a call as `g(\theta)` is
 _FREQUENCIES = frozenset((r"\omega", "f", r"\Omega", r"\nu"))
 _MULTIPLYING = frozenset(("v", "s", r"\omega", r"\nu", r"\lambda"))  # F(v), L = I(\omega): also factors
 _OF_FREQUENCY = frozenset(("f", "n", "N", "u", "S", "E", "B", "A", "J", r"\rho", r"\epsilon", r"\chi", r"\psi", r"\Psi",
@@ -46,6 +50,8 @@ _BESSEL = frozenset(("J", "j", "Y", "H"))  # J_n(kr)
 _ORDERS = frozenset("lmn0123456789, -")
 _WAVES = frozenset(("f", "F", r"\psi", r"\Psi", "g"))  # f(x - vt) is a wave, k(x - x_0) a spring
 _STATES = frozenset(("f", r"\psi", r"\Psi", r"\alpha", r"\beta", r"\chi"))  # psi(1) psi(2): of the two particles
+_SIGNALS = frozenset(("x", "y", "h", "u", "w", "s", "X", "Y", r"\delta"))  # x[n]: no product, in square brackets
+_PLACES = frozenset(("n", "k", "m", "i", "l", "N"))
 _WAVE_VARIABLES = frozenset(("x", "y", "z", "t"))
 
 ANY_LETTER = frozenset(("any letter",))
@@ -177,8 +183,8 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
     for item in items:
         if item.type == "PAREN" and item.text in ("[", r"\{") and out:
             head = out[-1]
-            if head.text in _TRANSFORMS or _may_call_square(head, item, functions):
-                out[-1] = apply_token(head, item)
+            if _is_transform(head.text) or _may_call_square(head, item, functions):
+                out[-1] = apply_token(_inverse_by_name(head), item)
                 continue
         if item.type == "PAREN" and item.text == "[" and out and out[-1].type == "ROMAN" and len(out[-1].raw) > 1:
             called = _read_roman_call(out[-1], item, numeric=len(out) > 1 and is_numeric(out[-2]))
@@ -194,6 +200,12 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
                 called = _read_roman_call(head, item, numeric=len(out) > 1 and is_numeric(out[-2]))
             elif head.type == "DERIVATIVE" or (head.type == "SYM" and head.text != "d"):
                 called = _read_call(head, item, evidence, functions)
+            elif (
+                head.type == "PAREN"
+                and _are_variables(item.args[0], "")
+                and [part.text for part in head.args[0]][1:-1] == ["*"]
+            ):
+                raise Ambiguity(item.pos, "a starred bracket before a variable: a convolution, or a product?", r"\cdot")
             if called is not None:
                 out[-1] = called
                 continue
@@ -201,11 +213,33 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
     return out
 
 
+def _is_transform(name: str) -> bool:
+    r"""Return True for a transform or mean that takes any bracket behind it as its argument, `\mathbb{E}_\theta[X]`."""
+    return name.partition("_")[0] in _TRANSFORMS
+
+
+def _inverse_by_name(head: Token) -> Token:
+    r"""Return a transform with the power -1 as one of its own name: `\mathcal{L}^{-1}\{G\}` is no reciprocal."""
+    is_inverse = [part.text for part in head.sup or ()] == ["-", "1"]
+    return Token("SYM", rf"{head.text}^{{-1}}", head.pos, head.gap) if is_inverse else head
+
+
 def _may_call_square(head: Token, bracket: Token, functions: frozenset[str]) -> bool:
     """Return True if a square bracket holds the argument of the letter before it, X of `E[X]`; see `parser.parse`."""
     if head.type != "SYM" or head.sup is not None or bracket.gap or _contains_factor(bracket.args[0], head.text):
         return False
+    if head.text.partition("_")[0] in _SIGNALS and _is_place_in_sequence(bracket.args[0]):
+        return True
     return head.text in functions or (functions is ANY_LETTER and _may_be_function(head.text))
+
+
+def _is_place_in_sequence(content: list[Token]) -> bool:
+    """Return True for the content of the bracket of a discrete signal, `x[n]` and `x[n - k]`: indices, integers."""
+    places = [part for part in content if part.type not in ("PLUS", "MINUS")]
+    is_whole = all(part.type == "SYM" or (part.type == "NUM" and part.text.isdigit()) for part in places)
+    symbols = {part.text for part in places if part.type == "SYM"}
+    is_sum = len(content) == 2 * len(places) - 1 and not any(part.sup for part in places)
+    return is_whole and is_sum and bool(symbols) and symbols <= _PLACES
 
 
 def _may_be_function(name: str) -> bool:
@@ -251,15 +285,17 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: f
     if _contains_factor(content, name):
         return None
     is_function = name in functions or name in _INVERTED or (functions is ANY_LETTER and _may_be_function(name))
-    if is_function and [part.text for part in head.sup or ()] == ["-", "1"]:
-        return apply_token(Token("SYM", rf"{name}^{{-1}}", head.pos, head.gap), bracket)
+    if is_function and (inverse := _inverse_by_name(head)) is not head:
+        return apply_token(inverse, bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return apply_token(head, bracket)
     if name == r"\delta" and head.sup is None and any(part.text.startswith(r"\vec{") for part in content):
         head = Token("SYM", r"\delta^{(3)}", head.pos, head.gap)  # of a vector: of three dimensions
         return apply_token(head, bracket)
-    if name in _ALWAYS_CALLED or name in _TRANSFORMS or _is_transfer_argument(content):
+    if _is_transform(name):
+        return apply_token(_inverse_by_name(head), bracket)
+    if name in _ALWAYS_CALLED or _is_transfer_argument(content):
         return apply_token(head, bracket)
     if _are_variables(content, name):
         if name in evidence.defined:
@@ -292,7 +328,12 @@ def _is_transfer_argument(content: list[Token]) -> bool:
     if len(content) == 1 and content[0].text == "e" and content[0].sup is not None:
         return content[0].sup[0].text in ("i", "j")
     plain = all(part.type in ("SYM", "NUM", "CONST") and part.sup is None for part in content)
-    return plain and len(content) > 1 and content[0].text in ("i", "j") and content[-1].text in _FREQUENCIES
+    return (
+        plain
+        and len(content) > 1
+        and content[0].text in ("i", "j")
+        and content[-1].text.partition("_")[0] in _FREQUENCIES
+    )
 
 
 def _may_drop_variables(name: str, bracket: Token, evidence: CallEvidence) -> bool:
@@ -321,7 +362,7 @@ def _is_single_symbol_argument(head: Token, bracket: Token) -> bool:
     if bracket.sup is not None or bracket.gap or head.text == "d":
         return False
     base = head.text.split("_")[0].rstrip("'")
-    argument = content[0].text
+    argument = _ACCENT.sub(r"\1", content[0].text)
     if argument.startswith((r"\Delta ", r"\delta ")):
         return False  # P(\Delta V)
     return base not in _FACTORS or (base in _RATES and (argument in ("E", "T") or argument in _GREEK_ARGUMENTS))

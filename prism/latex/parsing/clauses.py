@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.formula_numbers import start_of_formula_number, starts_with_formula_number
+from prism.latex.parsing.formula_numbers import is_formula_number, start_of_formula_number, starts_with_formula_number
 from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
@@ -158,11 +158,19 @@ def split_formulas(items: list[Token], end: int) -> Clause:
 
 def _rows_as_system(cases: Token) -> list[Token]:
     """Return the rows of a `cases` token as items with ROW tokens between them; empty unless each has a relation."""
-    rows = [row.args[0] for arg in cases.args for row in arg if len(row.args) == 1]
+    cells = [_without_number_cell(row) for arg in cases.args for row in arg]
+    rows = [row[0][: start_of_formula_number(row[0])] for row in cells if len(row) == 1]
     if len(rows) < len(cases.args) or not all(has_type(row, "REL") for row in rows):
         return []
     joined = [part for row in rows for part in (Token("ROW", "\\\\", row[0].pos), *row)]
     return joined[1:]
+
+
+def _without_number_cell(row: Token) -> list[list[Token]]:
+    r"""Return the cells of a row of a system without a last one that is the number of its formula, `x = a & (1)`."""
+    cells, last = list(row.args[:-1]), row.args[-1]
+    is_number = bool(cells) and has_type(cells[0], "REL") and len(last) == 1 and is_formula_number(last[0])
+    return cells if is_number else list(row.args)
 
 
 def _encloses_relation(bracket: Token) -> bool:

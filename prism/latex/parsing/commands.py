@@ -258,6 +258,9 @@ def _read_figure_sign(cursor: Cursor, token: Token, items: list[Token]) -> None:
         if after.type == "{":
             items.append(Token("PAREN", "(", after.pos, args=[read_argument(cursor)]))
         return
+    if token.text == r"\angle" and after.type == "letter" and tokens[cursor.index + 1].text == "(":
+        items.append(Token("FUNCTION", "Arg", token.pos, token.gap))  # the phase of a value, `\angle G(j\omega)`
+        return
     capitals = 0
     while tokens[cursor.index + capitals].type == "letter" and tokens[cursor.index + capitals].text.isupper():
         capitals += 1

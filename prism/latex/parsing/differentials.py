@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prism.latex.parsing.names import spell_name
-from prism.latex.parsing.tokens import Fault, Token
+from prism.latex.parsing.tokens import Fault, Token, has_type
 
 _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
 _DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
+_TERM_ENDS = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA", "ROW", "IMPLIES", "OR"))
 _MAX_REPEATED = 6  # order of one variable among several
 _NO_ORDER = 99  # stands for an order that is no number among several variables; no derivative has it
 _SEVERAL_VARIABLES = re.compile("[rstuvxyz]{2,4}")  # an index of which each letter is a variable
@@ -52,7 +53,7 @@ def is_italic_d_differential(items: list[Token]) -> bool:
                 stack.append(item.sup)
             if item.type == "SYM" and not (index and is_d_sign(siblings[index - 1])):
                 alone.add(item.text)
-            if item.type in ("INTEGRAL", "D"):
+            if item.type in ("INTEGRAL", "D", "NABLA"):
                 certain = True
             elif item.type == "FRAC" and _match_derivative(item) is not None:
                 certain = True
@@ -229,13 +230,15 @@ def resolve_derivatives(items: list[Token], *, everywhere: bool, inside: bool = 
         inside: the items stand under an integral sign.
     """
     out: list[Token] = []
-    count = len(items)
     index = 0
-    while index < count:
+    while index < len(items):
         item = items[index]
         kind = item.type
         if kind == "INTEGRAL":
             inside = True
+        elif kind == "PAREN" and item.text in ("(", "[") and inside and (opened := _opened_bracket(items, index)):
+            items = [*items[:index], *opened, *items[index + 1 :]]
+            continue
         elif kind in ("REL", "COMMA"):
             inside = False
         if kind == "FRAC":
@@ -256,6 +259,33 @@ def resolve_derivatives(items: list[Token], *, everywhere: bool, inside: bool = 
             out.append(item)
             index += 1
     return out
+
+
+def _opened_bracket(items: list[Token], index: int) -> list[Token]:
+    r"""Return what stands in the bracket that ends an integral if it holds the measure, `\int (p\,dV)`; else nothing.
+
+    Args:
+        items: a row of siblings with an integral sign before the bracket.
+        index: of the bracket.
+    """
+    start = max((at for at in range(index) if items[at].type == "INTEGRAL"), default=0)
+    behind = items[index + 1].type if index + 1 < len(items) else "REL"
+    inner, body = items[index].args[0], items[start:index]
+    n_signs = int(inner[0].type == "MINUS")
+    is_factor = items[index].sup is None and (not index or items[index - 1].type != "FUNCTION")
+    is_single = is_factor and not has_type(inner[n_signs:], "PLUS", "MINUS", "PM", "COMMA", "REL")
+    if behind not in _TERM_ENDS or not is_single or _has_measure(body) or not _has_measure(inner):
+        return []
+    minus_one = Token("PAREN", "(", inner[0].pos, args=[[inner[0], Token("NUM", "1", inner[0].pos)]])
+    return [*([minus_one] if n_signs else []), *inner[n_signs:]]
+
+
+def _has_measure(items: list[Token]) -> bool:
+    r"""Return True if a differential such as `dx` stands among items, or above a fraction among them."""
+    return any(
+        (is_d_sign(item) and behind.type in _DERIVED) or (item.type == "FRAC" and _has_measure(item.args[0]))
+        for item, behind in zip(items, [*items[1:], *items[-1:]], strict=True)
+    )
 
 
 def _append_inline_derivative(

@@ -395,7 +395,7 @@ def _list_kind(item: Token) -> str:
         return "set"
     if item.text == "(" and commas == 1 and any(part.text == "" and part.type == "INFINITY" for part in content):
         return "interval ()"
-    if item.text == "[" and commas == 1:
+    if item.text == "[" and commas == 1 and not (item.sup and item.sup[0].text == "T"):  # `[x, \dot x]^T` is a column
         bounds = all(_is_bound(part) for part in content if part.type != "COMMA")
         bounds = bounds and all(part[0].type != "ROMAN" for part in split_list(content))
         return "interval []" if bounds else "commutator"
@@ -421,8 +421,9 @@ def _emit_list(state: FormulaState, item: Token, out: list[Token]) -> None:
     """Append the tokens of a call (APPLY) or list (LISTED): its name, then its parts with commas, between LG and RG."""
     out.extend((Token(item.type, item.text, item.pos), Token("LG", "{", item.pos)))
     parts = [part for arg in item.args for part in (split_list(arg) if arg else [])]
-    if any(part.type == "GIVEN" for arg in item.args for part in arg) and len(parts) == 2:
-        parts = [[Token("LISTED", "relation given", item.pos, args=parts)]]  # P(A|B) is no P(A, B)
+    if len(sides := split_at(item.args[0], ("GIVEN",)) if item.args else []) == 2 and item.text != "set":
+        listed = [[Token("PAREN", "(", item.pos, args=[side])] if has_type(side, "COMMA") else side for side in sides]
+        parts = [[Token("LISTED", "relation given", item.pos, args=listed)]]  # P(A|B, C) is no P(A, B, C)
     for index, part in enumerate(parts):
         if index:
             out.append(Token("COMMA", ",", item.pos))

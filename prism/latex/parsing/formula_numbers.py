@@ -30,7 +30,7 @@ def start_of_formula_number(items: list[Token]) -> int:
     It stands behind a wide space, dots or as a text: `\quad (ii)`, `\cdots (1)`, `\text{ (3a)}`.
     """
     end = len(items)
-    if end < 2 or not _is_formula_number(items[-1]) or not has_type(items[:-1], "REL"):
+    if end < 2 or not is_formula_number(items[-1]) or not has_type(items[:-1], "REL"):
         return end
     start = end - 1
     while start > 1 and items[start - 1].text == "dots":
@@ -42,7 +42,7 @@ def start_of_formula_number(items: list[Token]) -> int:
     return start if is_led or apart or items[-1].type == "ROMAN" else end
 
 
-def _is_formula_number(item: Token) -> bool:
+def is_formula_number(item: Token) -> bool:
     r"""Return True for a number or letter in brackets, `(1)`, `(2a)`, `(iv)`, `[3]`, `(*)`, also as a text."""
     if item.sup is not None or item.sub is not None:
         return False

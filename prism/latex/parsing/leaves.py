@@ -45,6 +45,12 @@ MAX_PRIMES = 6  # more is a slip
 
 TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))
+# The change of a state function in a process, `\Delta_r G` for `\Delta G_r` (IUPAC Green Book, section 2.11.1).
+_CHANGES = frozenset(
+    rf"\Delta_{index if len(index) == 1 else f'{{{index}}}'}"
+    for index in "r f rxn vap fus sub sol mix comb at ads dil trs rf soln reac".split()
+)
+_STATE_FUNCTIONS = frozenset("GHSU")
 SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
 _LABEL_STARS = frozenset(("*", r"\ast", r"\star"))
 _TAKES_LABEL = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
@@ -405,7 +411,16 @@ def read_symbol(cursor: Cursor, token: Token) -> Token:
             return prefixed
     if after.type not in SCRIPT_STARTS:
         return symbol
-    return read_symbol_scripts(cursor, Token("SYM", symbol.text, token.pos, token.gap))
+    named = read_symbol_scripts(cursor, Token("SYM", symbol.text, token.pos, token.gap))
+    after = cursor.tokens[cursor.index]
+    if symbol.text == r"\Delta" and named.text in _CHANGES and named.sup is None and after.text in _STATE_FUNCTIONS:
+        cursor.index += 1
+        changed = read_symbol(cursor, after)
+        if changed.type == "SYM" and changed.text[1:2] != "_":
+            text = rf"\Delta {changed.text[0]}{named.text.removeprefix(symbol.text)}{changed.text[1:]}"
+            return Token("SYM", text, token.pos, token.gap, sup=changed.sup)
+        raise Fault(after.pos, "a change with two indices", r"one index, `\Delta G_{r}`")
+    return named
 
 
 def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | None:

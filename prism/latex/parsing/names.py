@@ -206,8 +206,10 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
             return f"{first.text}{spell_name(inside)}{last.text}"
         return None
     if first.type == "command" and first.text in ROMAN:
-        inner, after = flat_argument([*tokens, Token("END", "", last.pos)], 1)
-        if after == len(tokens) and all(token.type in _IN_LABEL for token in inner):
+        inner, after = tokens[1:], len(tokens)  # of `^\text{in}`
+        if inner[:1] and inner[0].type == "{":
+            inner, after = flat_argument([*tokens, Token("END", "", last.pos)], 1)
+        if inner and after == len(tokens) and all(token.type in _IN_LABEL for token in inner):
             word = spell_name(inner)
             return word if len(word) > 1 or word == "T" else None
     return None
@@ -283,6 +285,7 @@ _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a fu
 _SHORTEST_LABELLED = len("1.a=b")
 _SHORTEST_NAME = 5  # letters with blanks between them that are one name where they spell it; fewer are a product
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
+_MATERIAL = re.compile(r"(?<![A-Za-z])D\s*(?:[A-Za-z]|\\[A-Za-z]+\s*(?:\{\s*[A-Za-z]\s*\})?)\s*/\s*D\s*t(?![A-Za-z])")
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
 
@@ -313,6 +316,10 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     if (lone := _LONE_PART.search(latex)) is not None and lone.group() not in words:
         raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
                         r"\operatorname{Im}")  # fmt: skip
+    if "/" in latex and (material := _MATERIAL.search(latex)) is not None:
+        raise Fault(material.start(), "a material derivative, which is not read", "its terms written out")
+    if (dissolved := latex.find("(aq)")) >= 0:
+        raise Fault(dissolved, "a substance in water", "mathematics only", kind="chemistry")
     if "ig" in latex and ("|" in latex or "vert" in latex):
         tokens = _lone_bars(tokens)
     if latex.count("||") % 2 and latex.count("||") > 1:
@@ -516,6 +523,7 @@ def _dotted_abbreviation(tokens: list[Token], start: int) -> str | None:
 
 def _mark_angle_brackets(tokens: list[Token]) -> list[Token]:
     """Replace `<`, `>` of `<x>` and the `>` of `|a>` by angle brackets; people do not write relations `a < b > c`."""
+    tokens = _with_ends_of_kets(tokens)
     out = list(tokens)
     bars = 0  # since the last separator: an even one opens
     for index, token in enumerate(tokens):
@@ -540,6 +548,26 @@ def _mark_angle_brackets(tokens: list[Token]) -> list[Token]:
         if tokens[end + 1].type in _BEHIND_ANGLE or (stands_alone and not listed):
             out[index] = Token("OPEN", r"\langle", token.pos, token.gap)
             out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
+    return out
+
+
+def _with_ends_of_kets(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with two signs for the arrow of the typed `|->`, and for the `>=` of `|a>=b|c>` and `<x>=y`."""
+    out: list[Token] = []
+    is_open, level = False, 0  # a bar or `<` before, at the outer level, that nothing has closed yet
+    for before, token, behind in zip((tokens[-1], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False):
+        level += nesting_change(token)
+        parts = ""
+        if token.text == "->" and before.type == "BAR":
+            parts = "->"
+        elif token.text == ">=" and is_open and level == 0:
+            parts = ">="
+        types = {"-": "MINUS", ">": "REL", "=": "REL"}
+        out += [Token(types[part], part, token.pos, token.gap) for part in parts] or [token]
+        if token.type == "BAR" and level == 0:
+            is_open = not is_open and behind.type not in ("_", "^")
+        elif token.type in _ANGLE_STOPS:
+            is_open = token.text in ("<", r"\lt") and before.type in _BEFORE_ANGLE
     return out
 
 

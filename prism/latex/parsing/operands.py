@@ -49,6 +49,7 @@ _COORDINATES = frozenset(("r", "x", "y", "z", r"\theta", r"\phi", r"\rho"))
 _PHASE_FACTORS = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
 _ARROWS = frozenset((r"\Rightarrow", r"\Longrightarrow", r"\implies", "=>"))  # in a limit, an arrow as any other
 _SIDED_ARROWS = {r"\downarrow": "+", r"\searrow": "+", r"\uparrow": "-", r"\nearrow": "-"}  # the side of the limit
+_EXTREMA = frozenset(("max", "min", "sup", "inf", "argmax", "argmin"))
 _FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
 
 
@@ -137,12 +138,18 @@ def _attach_function_argument(state: FormulaState, items: list[Token], index: in
     head = items[first]
     if item.text == "det" and head.type == "REL" and item.sup is None and item.sub is None:
         return Token("SYM", "det", item.pos, item.gap), start  # the determinant of a matrix that stands elsewhere
+    if item.text in _EXTREMA and item.sub is not None and head.type not in _BRACKETS:
+        body, after = _take_operand(state, items, start, products=True)  # as a sum with an index
+        return _function_with_argument(item, body), after
     if (head.type == "LISTED" and head.text == "matrix") or head.type == "BRACKET":
         after = first + 1
     elif head.type in _BRACKETS:
         after = first + 1
         if head.text == "{":
             _refuse_unclear_braces(item, head, items[after] if after < len(items) else None)
+        is_number = head.text == "[" and [part.type for part in head.args[0]] == ["NUM"]
+        if is_number and after < len(items) and items[after].type == "PAREN" and not items[after].gap:  # of physics.sty
+            raise Ambiguity(head.pos, f"a number in square brackets behind {item.text}: a power, or the argument?", "^")
         if head.sup is not None and item.sup is None and not signed and (head.text != "{" or len(head.args[0]) == 1):
             return _function_with_outer_power(item, head), after
     elif head.type == "FUNCTION" or head.type in BIG:
@@ -540,8 +547,7 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
     at = index + 1
     while at < len(items) and items[at].type == "INTEGRAL":
         at += 1
-    signs = items[index:at]
-    leads = False
+    signs, leads = items[index:at], False
     while at < len(items) and not measures:
         token = items[at]
         if token.type in _FORMULA_ENDS:
@@ -563,8 +569,7 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
         else:
             body.append(token)
             at += 1
-    if not measures:
-        measures = _take_inexact_measure(body)
+    measures = measures or _take_inexact_measure(body)
     if not measures:
         raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
     over_integral = at + 1 < len(items) and items[at + 1].type in BIG  # a quotient of two integrals

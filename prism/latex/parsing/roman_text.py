@@ -7,6 +7,8 @@ slashes and further roman words.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prism.latex.parsing.names import NUMBERS_OF_FLOW, spell_name
 from prism.latex.parsing.tokens import GAP_SPACE, OPERATORS, Fault, Token, ends_operand, has_type, unit_token
 from prism.latex.parsing.tree import nest_tokens
@@ -17,7 +19,7 @@ from prism.latex.parsing.unit_text import (
     read_unit_expression,
     unit_items,
 )
-from prism.latex.words import UNITS, is_written_out_unit
+from prism.latex.words import QUALIFIERS, UNITS, is_written_out_unit
 
 # Words that show that a roman text is a sentence and no unit or symbol.
 PROSE = frozenset(
@@ -487,6 +489,8 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
         out.extend(_read_as_mathematics(item))
         return
     name = spell_name(item.raw)
+    if item.text == "text" and name in QUALIFIERS and out and ends_operand(out[-1]):
+        raise Fault(item.pos, f"prose inside the formula: {excerpt(item)}", "mathematics only", kind="prose")
     if not name:
         raise Fault(item.pos, "an empty roman text")
     if not any(char.isalnum() for char in name):
@@ -528,7 +532,11 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
 
 def _read_as_mathematics(item: Token) -> list[Token]:
     r"""Return the content of `\mathrm{A+B}`, a formula in a roman font, as nested items in one bracket."""
-    body = nest_tokens([*item.raw, Token("END", "", item.pos)])
+    raw: list[Token] = []
+    for token in item.raw:
+        joined = raw[-1].text + token.text if raw and token.type == raw[-1].type == "letter" and not token.gap else ""
+        raw[-1:] = [replace(raw[-1], text=joined)] if joined in _CLEAR_UNITS else [*raw[-1:], token]
+    body = nest_tokens([*raw, Token("END", "", item.pos)])
     if not body:
         raise Fault(item.pos, "an empty roman text")
     return [Token("PAREN", "{", item.pos, item.gap, args=[body], sup=item.sup)]

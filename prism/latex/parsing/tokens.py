@@ -297,9 +297,9 @@ _SCAN = re.compile(
   | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!\s*)\d{3})+(?!\d)
             |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
         (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
-  | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
+  | (?P<word>(?:(?<![A-Za-z\\])|(?<=(?<![A-Za-z\\])(?:sin|cos|tan)))(?:WORDS)(?![A-Za-z]))
   | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()
-        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
+        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|(?:[A-Z]|GREEK)(?![A-Za-z]))))
   | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|textcolor|color)\s*\{[^{}]*\}
         |\\[vh]?phantom\s*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9]|\\[A-Za-z]+)
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
@@ -318,6 +318,7 @@ _SCAN = re.compile(
     .replace("CALLED", "|".join(_CALLED))
     .replace("LONGER", _LONGER)
     .replace("WORDS", "|".join(_WORDS_OF_TEXT))
+    .replace("GREEK", "|".join(_GREEK_WORDS))
     .replace("ROWS", _LAYOUTS),
     re.VERBOSE | re.DOTALL,
 )

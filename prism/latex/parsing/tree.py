@@ -66,6 +66,7 @@ from prism.latex.parsing.tokens import (
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, for each switch
+_ABBREVIATIONS = ("lmlm", "lmlmlm")  # capitals, each with its full stop, by the first letters of the types
 _DIFFERENTIALS = frozenset((r"\dd", r"\dif", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
 _BRACKETING = frozenset(("floor", "ceil"))
@@ -391,7 +392,11 @@ def _read_root(cursor: Cursor, token: Token) -> Token:
 def _read_roman_text(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Read the argument of a text or roman command and append its item; drops the dollars of `\text{m/s$^2$}`."""
     inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
-    inner = [part for part in inner if part.text not in ("$", r"\checkmark")]
+    inner = [part for part in inner if part.text not in ("$", r"\(", r"\)", r"\checkmark")]
+    if "".join(part.type[:1] for part in inner) in _ABBREVIATIONS and all(part.text.isupper() for part in inner[::2]):
+        inner = inner[::2]  # `\text{H.P.}`
+    if "".join(part.text for part in inner).lower() == "p.v.":
+        raise Fault(token.pos, "a principal value, which is not read")
     if _is_quantity_in_text(inner):
         items.extend(cursor.read_apart(inner[:1], token.pos, depth=cursor.depth))
         items[-1].gap = token.gap

@@ -109,14 +109,14 @@ class Account:
     def __init__(self, limit: float, outside: Account | None = None) -> None:
         """Open an account with nothing spent, within the account `outside` (None: an outermost one)."""
         left = math.inf if outside is None else outside.limit - outside.spent
-        self.limit = min(limit, left)
-        self.owner = self if outside is None or limit <= left else outside.owner
-        self.spent = 0
+        self.limit: float = min(limit, left)
+        self.owner: Account = self if outside is None or limit <= left else outside.owner
+        self.spent: int = 0
         self.is_exhausted = False
         self.allowance = limit
         self.each = self.begun = 0
         self.allows_extra = True
-        self.has_extra = None if outside is None else outside.has_extra
+        self.has_extra: bool | None = None if outside is None else outside.has_extra
         self.is_cut = False
         self.known: dict[Hashable, _Found] = {} if outside is None else outside.known
 

@@ -33,14 +33,14 @@ T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 CELL = 40_000  # of each claim beside each node, in any case: 90 formulas beside 50 nodes are 4500 cells
-MATCHING = 80_000_000  # what cells cost beyond that: after it no further one is begun; a text of a hundred sums of sums
-SELECTION = 30_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 160_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
+MATCHING = 90_000_000  # what cells cost beyond that: after it no further one is begun; a text of a hundred sums of sums
+SELECTION = 33_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
+SOLUTION = 176_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
-PAIR = 50_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
-INTERPRETED = 44_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
-PAIR_OF_SOLUTION = 40_000_000  # of one claim beside one node, so that the others of a solution are compared too
-INTERPRETED_OF_SOLUTION = 20_000_000  # of it, what is beyond algebra
+PAIR = 55_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
+INTERPRETED = 48_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
+PAIR_OF_SOLUTION = 44_000_000  # of one claim beside one node, so that the others of a solution are compared too
+INTERPRETED_OF_SOLUTION = 22_000_000  # of it, what is beyond algebra
 DIAGNOSIS = 130_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 45_000_000  # one formula in a diagnosis: a dear one leaves the others their findings

@@ -212,12 +212,14 @@ def tape_unless_error(found: Tape | TapeTooLarge | Mismatch) -> Tape:
     raise type(found)(*found.args)
 
 
-@stored
 def tape_or_error(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
     """Return the tape of an expression, or the exception that says why it has none; both are stored."""
-    own = restrict_notation(notation, residual)
-    if own != notation:
-        return tape_or_error(residual, own)
+    return _tape_or_error(residual, notation if notation is PLAIN else restrict_notation(notation, residual))
+
+
+@stored
+def _tape_or_error(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
+    """Return what `tape_or_error` does, in a notation of nothing but the expression's own letters."""
     try:
         return build_tape(residual, notation)
     except (TapeTooLarge, Mismatch) as error:

@@ -107,12 +107,12 @@ class FormulaFacts:
         factors = self._sides[2]
         return factors if len(factors) > 1 else ()
 
-    @remembered_property
+    @property
     def plain_tape(self) -> Tape | TapeTooLarge | Mismatch:
         """Return the tape of the residual with every symbol a real number, or the exception that says why none is."""
         return tape_or_error(self.residual, PLAIN)
 
-    @remembered_property
+    @property
     def form(self) -> str:
         """Return the canonical text of the residual; formulas with the same text state the same."""
         return canonical_zero(self.residual)

@@ -98,7 +98,7 @@ class Features:
         """Return the facts about the formula in base units."""
         return facts_of(self.facts.in_base_units)
 
-    @remembered_property
+    @property
     def screen(self) -> Screen | None:
         """Return the screen of the formula in base units; None if it has none."""
         return screen_of(self.plain.formula, self.known.context)
@@ -124,7 +124,7 @@ class Features:
         }
         return frozenset(hint for hint, is_there in found.items() if is_there)
 
-    @remembered_property
+    @property
     def number(self) -> Numeric | None:
         """Return the quantity and its number if the formula is `quantity = number` or the reverse, else None."""
         return numeric_of(self.facts.formula)

@@ -10,7 +10,7 @@ Refused: roots of all letters beforehand (most are never asked for).
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from flint import acb
 
@@ -63,15 +63,17 @@ _SETS_OF_LETTERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Alone:
     """A formula under the first interpretation of its letters, by what it shows of them itself.
+
+    What is written and shown settles all else.
 
     Attributes:
         written: the formula before it is read.
         shown: what another formula shows of its letters.
-        formula: as it is read.
         context: what the problem knows.
+        formula: as it is read.
         kinds: what each of its letters is.
         frame: what is said of no letter: the coordinates, if there are differentials or complex numbers.
         draw: the interpretation, with the values of all parts.
@@ -83,14 +85,14 @@ class Alone:
 
     written: Formula
     shown: Shown
-    formula: Formula
     context: Context
-    kinds: Mapping[str, Hashable]
-    frame: Hashable
-    draw: Draw
-    has_value: bool
-    value: Value | None
-    scale: float
+    formula: Formula = field(compare=False)
+    kinds: Mapping[str, Hashable] = field(compare=False)
+    frame: Hashable = field(compare=False)
+    draw: Draw = field(compare=False)
+    has_value: bool = field(compare=False)
+    value: Value | None = field(compare=False)
+    scale: float = field(compare=False)
 
     @property
     def is_refused(self) -> bool:
@@ -240,17 +242,14 @@ def _solutions(one: Alone, two: Alone) -> Iterator[Draw]:
                        if node.op == "integral"))  # fmt: skip
     letters = sorted(unknowns(signature, one.formula, two.formula), key=lambda each: each[0] in inside)
     for name, is_shift in letters:
-        found = first_root(one.written, one.context, one.shown, name, is_shift)
+        found = first_root(one, name, is_shift)
         if found is not None:
             yield replace(draw, shifts={name: found}) if is_shift else with_value(draw, name, found)
 
 
 @remembered(8192)
-def first_root(written: Formula, context: Context, shown: Shown, name: str, is_shift: bool) -> acb | None:
-    """Return the first root of an equation in a letter, or in a multiple of a function; arguments of `read_alone`."""
-    one = read_alone(written, context, shown)
-    if one is None:
-        return None
+def first_root(one: Alone, name: str, is_shift: bool) -> acb | None:
+    """Return the first root of an equation in a letter, or in a multiple of a function."""
     with precision(PRECISION):
         draw = one.copied_draw()
         ways = [(start, False) for start in STARTS] + ([] if is_shift else [(STARTS[0], True)])
@@ -292,7 +291,7 @@ def read_alone(f: Formula, context: Context, shown: Shown) -> Alone | None:
                 continue
         is_plain = not number and ops.isdisjoint(_OWN_WAYS) and _is_of_numbers(signature)
         value = value if is_plain else None
-        return Alone(f, shown, read, context, kinds, _frame_of(signature), draw, has_value, value, scale)
+        return Alone(f, shown, context, read, kinds, _frame_of(signature), draw, has_value, value, scale)
 
 
 def _with_shown(signature: Signature, shown: Shown) -> Signature:

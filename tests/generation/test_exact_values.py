@@ -20,11 +20,11 @@ from prism.generation.exact_values import (
     in_si,
     in_unit,
     is_evaluated,
-    leading_power,
     read_digits,
     rounded,
 )
 from prism.latex import parse
+from prism.physics.constants import leading_power
 from prism.physics.units import find_unit, find_unit_product
 
 

@@ -89,7 +89,7 @@ class Account:
 
     Attributes:
         limit: operations allowed: at most those that the account around it has left.
-        owner: the account that is exhausted beyond the limit: this one, or one around it that has less left.
+        outside: the account around it that has less left than this one's own limit, and is exhausted in its place.
         spent: operations charged so far, at most the limit.
         is_exhausted: a charge went beyond its own limit.
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
@@ -102,15 +102,15 @@ class Account:
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "begun", "each", "has_extra", "is_cut", "is_exhausted", "known", "limit", "owner",
-        "spent",
+        "allowance", "allows_extra", "begun", "each", "has_extra", "is_cut", "is_exhausted", "known", "limit",
+        "outside", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
         """Open an account with nothing spent, within the account `outside` (None: an outermost one)."""
         left = math.inf if outside is None else outside.limit - outside.spent
         self.limit: float = min(limit, left)
-        self.owner: Account = self if outside is None or limit <= left else outside.owner
+        self.outside: Account | None = None if outside is None or limit <= left else outside.owner
         self.spent: int = 0
         self.is_exhausted = False
         self.allowance = limit
@@ -119,6 +119,11 @@ class Account:
         self.has_extra: bool | None = None if outside is None else outside.has_extra
         self.is_cut = False
         self.known: dict[Hashable, _Found] = {} if outside is None else outside.known
+
+    @property
+    def owner(self) -> Account:
+        """Return the account whose limit ends this one."""
+        return self if self.outside is None else self.outside
 
     def allow(self, operations: float, *, each: int = 0, extra: bool = True) -> None:
         """Set the allowance: parts of the work may be begun until `operations` more are spent; dear ones if `extra`.

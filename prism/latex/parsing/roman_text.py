@@ -489,7 +489,8 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
         out.extend(_read_as_mathematics(item))
         return
     name = spell_name(item.raw)
-    if item.text == "text" and name in QUALIFIERS and out and ends_operand(out[-1]):
+    is_parity = name in ("odd", "even")  # of an index of a sum
+    if item.text == "text" and name in QUALIFIERS and not is_parity and out and ends_operand(out[-1]):
         raise Fault(item.pos, f"prose inside the formula: {excerpt(item)}", "mathematics only", kind="prose")
     if not name:
         raise Fault(item.pos, "an empty roman text")

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from prism import budget
-from prism.algebra.expr import JOINTS, RELATIONS, Expr, Formula, walk
+from prism.algebra.expr import JOINTS, RELATIONS, Expr, Formula, ops_of, symbols, walk
 from prism.algebra.operators import OPS
 from prism.errors import PrismError, named_type
+from prism.latex.parsing.calls import PLACES, SIGNALS
 from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
     DOT,
@@ -391,12 +392,22 @@ def _write_function(style: _FormulaStyle, node: Expr) -> _RankedText:
     return _RankedText(OPS[node.op].latex[0] + _bracketed_argument(style, argument), _FACTOR)
 
 
+_OF_PLACES = frozenset(("sym", "num", "add", "sub"))
+
+
 def _write_call(style: _FormulaStyle, node: Expr) -> _RankedText:
     """Write a call such as `f(x)`; a determinant of a matrix as the matrix between bars."""
     if node.name == "det" and len(node.args) == 1 and node.args[0].op == "matrix":
         return _RankedText(_environment_latex(style, node.args[0], "vmatrix"), _BASE)
     head = function_head_latex(node.name)
-    return _RankedText(f"{head}({_comma_latex(style, node.args)})", _FACTOR)
+    left, right = "[]" if _is_term_of_sequence(node) else "()"
+    return _RankedText(f"{head}{left}{_comma_latex(style, node.args)}{right}", _FACTOR)
+
+
+def _is_term_of_sequence(node: Expr) -> bool:
+    """Return True for a call that square brackets are read as, `x[n - 1]` of a discrete signal."""
+    is_place = len(node.args) == 1 and ops_of(node.args[0]) <= _OF_PLACES and symbols(node.args[0]) <= PLACES
+    return is_place and bool(symbols(node.args[0])) and node.name.partition("_")[0] in SIGNALS
 
 
 def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:

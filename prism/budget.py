@@ -98,7 +98,7 @@ class Account:
         allows_extra: dear parts may be begun, while half of the allowance is not spent (see `may_begin_extra`).
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
-        known: the remembered results that are paid for, by function and arguments, or by place of one of a property.
+        known: the remembered results that are paid for, by function and arguments; of a property by its own place too.
     """
 
     __slots__ = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -119,7 +119,8 @@ class Evaluator(Letters):
         if self.signature.tensors:
             paired = [each for each in paired_letters(node) if each in self.signature.tensors - scope.indices.keys()]
             if paired:
-                return self._contracted(self._by_index(node, tuple(paired)), paired, scope)
+                grouped = self._by_index(node, tuple(paired))
+                return self._contracted(node, paired[0], scope) if grouped == node else self.value(grouped, scope)
         handler = _HANDLERS.get(node.op)
         if handler is None:
             raise Unvalued(node.op)
@@ -146,10 +147,9 @@ class Evaluator(Letters):
             return node
         return node if any(map(_open_operator, node.args)) else factors_by_index(node, letters)
 
-    def _contracted(self, node: Expr, paired: Sequence[str], scope: Scope) -> Value:
-        """Return the sum of a term over the values of the first of some indices that it has twice."""
+    def _contracted(self, node: Expr, letter: str, scope: Scope) -> Value:
+        """Return the sum of a term over the values of an index that it has twice."""
         total: Value = acb(0)
-        letter = next((each for each in paired if each in paired_letters(node)), paired[0])
         for k in index_range(letter):
             inner = scope.with_index(letter, k)
             if not self._has_vanishing_metric(node, inner):

@@ -40,9 +40,10 @@ _ELSEWHERE = frozenset(  # texts in a formula that join it to the next one, in o
 ) - frozenset((word,) for word in word_set("per o si se con en"))
 _UNPARTED = tuple("".join(words) for words in _ELSEWHERE if max("".join(words)) >= FIRST_UNPARTED)
 _LONGEST_ELSEWHERE = max(map(len, _ELSEWHERE))
-QUALIFIERS = word_set(
-    "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
-    " any all always everywhere initially finally yes no above below"
+REMARKS = word_set("constant const always everywhere initially finally")  # behind a formula these are no factors
+_QUALIFIERS = REMARKS | word_set(
+    "const. even odd integer integers large small only respectively approximately approx approx. given"
+    " any all yes no above below"
 )
 _LABEL = re.compile(
     r"(?:(?:part|case|answer|final answer|step|eq|question)\b)?[\s.]*"
@@ -174,7 +175,7 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     if is_unparted or not begins.isdisjoint(_ELSEWHERE):
         return "prose"
     if len(words) == 1:
-        return "prose" if lower[0] in QUALIFIERS and before not in ("relation", "operator") else "other"
+        return "prose" if lower[0] in _QUALIFIERS and before not in ("relation", "operator") else "other"
     return "other" if before in ("relation", "operator") or after in ("relation", "operator") else "prose"
 
 

@@ -118,4 +118,4 @@ def test_most_templates_become_a_dag_whose_own_gold_scores_1() -> None:
     made = import_dataset(TEMPLATES, dataset_of("engtrace"), Choice(), is_drafted=True)
     n_whole, n_drafted = made.own_golds["drafted"]
     assert made.n_rows == 90
-    assert n_whole == n_drafted >= 79
+    assert n_whole == n_drafted >= 80

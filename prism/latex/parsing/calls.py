@@ -234,12 +234,13 @@ def _may_call_square(head: Token, bracket: Token, functions: frozenset[str]) -> 
 
 
 def _is_place_in_sequence(content: list[Token]) -> bool:
-    """Return True for the content of the bracket of a discrete signal, `x[n]` and `x[n - k]`: indices, integers."""
+    """Return True for the content of the bracket of a discrete signal, `x[n]`, `x[n - k]` or `x[0]`."""
     places = [part for part in content if part.type not in ("PLUS", "MINUS")]
     is_whole = all(part.type == "SYM" or (part.type == "NUM" and part.text.isdigit()) for part in places)
     symbols = {part.text for part in places if part.type == "SYM"}
-    is_sum = len(content) == 2 * len(places) - 1 and not any(part.sup for part in places)
-    return is_whole and is_sum and bool(symbols) and symbols <= PLACES
+    signs = len(content) - len(places) + (content[0] in places)
+    is_place = len(places) == 1 or bool(symbols)  # `x[2 + 3]` may be a product
+    return is_whole and is_place and signs == len(places) and symbols <= PLACES and not any(part.sup for part in places)
 
 
 def _may_be_function(name: str) -> bool:

@@ -392,7 +392,7 @@ def _write_function(style: _FormulaStyle, node: Expr) -> _RankedText:
     return _RankedText(OPS[node.op].latex[0] + _bracketed_argument(style, argument), _FACTOR)
 
 
-_OF_PLACES = frozenset(("sym", "num", "add", "sub"))
+_OF_PLACES = frozenset(("sym", "num", "neg", "add", "sub"))
 
 
 def _write_call(style: _FormulaStyle, node: Expr) -> _RankedText:
@@ -405,9 +405,11 @@ def _write_call(style: _FormulaStyle, node: Expr) -> _RankedText:
 
 
 def _is_term_of_sequence(node: Expr) -> bool:
-    """Return True for a call that square brackets are read as, `x[n - 1]` of a discrete signal."""
-    is_place = len(node.args) == 1 and ops_of(node.args[0]) <= _OF_PLACES and symbols(node.args[0]) <= PLACES
-    return is_place and bool(symbols(node.args[0])) and node.name.partition("_")[0] in SIGNALS
+    """Return True for a call of a discrete signal that only square brackets are read as: `x[n - 1]`, `x[-1]`."""
+    place = node.args[0]
+    is_place = len(node.args) == 1 and ops_of(place) <= _OF_PLACES and symbols(place) <= PLACES
+    is_negative = place.op == "neg" or (place.op == "num" and (place.value or 0) < 0)
+    return is_place and (is_negative or bool(symbols(place))) and node.name.partition("_")[0] in SIGNALS
 
 
 def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:

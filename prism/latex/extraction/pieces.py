@@ -164,7 +164,7 @@ def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
         items = _mark_double_spacings(items)
     if kinds.isdisjoint(_UNSETTLED):
         return list(items)
-    items = _collapse_torn_remarks(items)
+    items = _drop_torn_remarks(items)
     kept: list[Item] = []
     follows_relation = False
     for at, item in enumerate(items):
@@ -292,27 +292,20 @@ def _separates_equations(row: Sequence[Item], index: int) -> bool:
     return all(beside) and not _OPEN_ENDED.intersection(beside)
 
 
-def _collapse_torn_remarks(row: Sequence[Item]) -> list[Item]:
-    r"""Replace a remark whose bracket opens in a text and closes behind it, `3 \text{ (from } S = 1) + 5`, by one item.
-
-    Before an operator or relation the formula goes on behind it, so nothing stands there; else it is prose.
-    """
+def _drop_torn_remarks(row: Sequence[Item]) -> list[Item]:
+    r"""Drop each remark that opens in a text and closes behind it before a sign, `3 \text{ (from } S = 1) + 5`."""
     kept: list[Item] = []
     at = 0
     while at < len(row):
         item = row[at]
         at += 1
-        is_condition = item.kind == "text" and item.content.lstrip(" (~").partition(" ")[0] in _CONDITIONS
-        is_torn = item.kind == "text" and not is_condition and item.content.count("(") > item.content.count(")")
         end = next((to for to in range(at, len(row)) if row[to].kind in _BRACKETS or row[to].kind == "text"), len(row))
-        if is_torn and end < len(row) and row[end].kind == "close" and row[end].source[-1] == ")":
-            is_aside = kind_beside(row, end, 1) in _OPEN_ENDED and is_remark(item.content.strip(" (").split())
-            kind = "drop" if is_aside else "prose"
-            is_sized = row[end].source.startswith(r"\right")
-            fence = max((place for place, each in enumerate(kept) if each.kind == "open"), default=-1)
-            if is_sized and fence >= 0 and (kept[fence].latex or kept[fence].source)[-1] == ".":
-                kept[fence] = kept[fence]._replace(kind="drop")
-            item, at = Item(item.text, kind, item.start, row[end].end, content_span=(item.start, row[end].end)), end + 1
+        is_torn = item.kind == "text" and item.content.count("(") > item.content.count(")")
+        is_closed = end < len(row) and row[end].kind == "close" and row[end].source[-1] == ")"
+        if is_torn and is_closed and kind_beside(row, end, 1) in _OPEN_ENDED:
+            words = item.content.strip(" (").split()
+            if words[:1] and words[0] not in _CONDITIONS and is_remark(words):
+                item, at = Item(item.text, "drop", item.start, row[end].end), end + 1
         kept.append(item)
     return kept
 

@@ -40,9 +40,10 @@ _ELSEWHERE = frozenset(  # texts in a formula that join it to the next one, in o
 ) - frozenset((word,) for word in word_set("per o si se con en"))
 _UNPARTED = tuple("".join(words) for words in _ELSEWHERE if max("".join(words)) >= FIRST_UNPARTED)
 _LONGEST_ELSEWHERE = max(map(len, _ELSEWHERE))
-QUALIFIERS = word_set(
-    "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
-    " any all always everywhere initially finally yes no above below"
+REMARKS = word_set("constant const always everywhere initially finally")  # behind a formula these are no factors
+QUALIFIERS = REMARKS | word_set(
+    "const. even odd integer integers large small only respectively approximately approx approx. given"
+    " any all yes no above below"
 )
 _LABEL = re.compile(
     r"(?:(?:part|case|answer|final answer|step|eq|question)\b)?[\s.]*"

@@ -50,8 +50,8 @@ _BESSEL = frozenset(("J", "j", "Y", "H"))  # J_n(kr)
 _ORDERS = frozenset("lmn0123456789, -")
 _WAVES = frozenset(("f", "F", r"\psi", r"\Psi", "g"))  # f(x - vt) is a wave, k(x - x_0) a spring
 _STATES = frozenset(("f", r"\psi", r"\Psi", r"\alpha", r"\beta", r"\chi"))  # psi(1) psi(2): of the two particles
-_SIGNALS = frozenset(("x", "y", "h", "u", "w", "s", "X", "Y", r"\delta"))  # x[n]: no product, in square brackets
-_PLACES = frozenset(("n", "k", "m", "i", "l", "N"))
+SIGNALS = frozenset(("x", "y", "h", "u", "w", "s", "X", "Y", r"\delta"))  # x[n]: no product, in square brackets
+PLACES = frozenset(("n", "k", "m", "i", "l", "N"))
 _WAVE_VARIABLES = frozenset(("x", "y", "z", "t"))
 
 ANY_LETTER = frozenset(("any letter",))
@@ -228,7 +228,7 @@ def _may_call_square(head: Token, bracket: Token, functions: frozenset[str]) -> 
     """Return True if a square bracket holds the argument of the letter before it, X of `E[X]`; see `parser.parse`."""
     if head.type != "SYM" or head.sup is not None or bracket.gap or _contains_factor(bracket.args[0], head.text):
         return False
-    if head.text.partition("_")[0] in _SIGNALS and _is_place_in_sequence(bracket.args[0]):
+    if head.text.partition("_")[0] in SIGNALS and _is_place_in_sequence(bracket.args[0]):
         return True
     return head.text in functions or (functions is ANY_LETTER and _may_be_function(head.text))
 
@@ -239,7 +239,7 @@ def _is_place_in_sequence(content: list[Token]) -> bool:
     is_whole = all(part.type == "SYM" or (part.type == "NUM" and part.text.isdigit()) for part in places)
     symbols = {part.text for part in places if part.type == "SYM"}
     is_sum = len(content) == 2 * len(places) - 1 and not any(part.sup for part in places)
-    return is_whole and is_sum and bool(symbols) and symbols <= _PLACES
+    return is_whole and is_sum and bool(symbols) and symbols <= PLACES
 
 
 def _may_be_function(name: str) -> bool:

@@ -19,7 +19,7 @@ from prism.latex.parsing.unit_text import (
     read_unit_expression,
     unit_items,
 )
-from prism.latex.words import QUALIFIERS, UNITS, is_written_out_unit
+from prism.latex.words import REMARKS, UNITS, is_written_out_unit
 
 # Words that show that a roman text is a sentence and no unit or symbol.
 PROSE = frozenset(
@@ -489,7 +489,7 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
         out.extend(_read_as_mathematics(item))
         return
     name = spell_name(item.raw)
-    if item.text == "text" and name in QUALIFIERS and out and ends_operand(out[-1]):
+    if item.text == "text" and name in REMARKS and out and ends_operand(out[-1]):
         raise Fault(item.pos, f"prose inside the formula: {excerpt(item)}", "mathematics only", kind="prose")
     if not name:
         raise Fault(item.pos, "an empty roman text")

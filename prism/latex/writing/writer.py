@@ -24,6 +24,7 @@ from prism import budget
 from prism.algebra.expr import JOINTS, RELATIONS, Expr, Formula, walk
 from prism.algebra.operators import OPS
 from prism.errors import PrismError, named_type
+from prism.latex.parsing.calls import PLACES, SIGNALS
 from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
     DOT,
@@ -396,7 +397,13 @@ def _write_call(style: _FormulaStyle, node: Expr) -> _RankedText:
     if node.name == "det" and len(node.args) == 1 and node.args[0].op == "matrix":
         return _RankedText(_environment_latex(style, node.args[0], "vmatrix"), _BASE)
     head = function_head_latex(node.name)
-    return _RankedText(f"{head}({_comma_latex(style, node.args)})", _FACTOR)
+    is_signal = node.name.partition("_")[0] in SIGNALS and len(node.args) == 1 and node.args[0].op in ("add", "sub")
+    leaves = [each for each in walk(node.args[0]) if each.op not in ("add", "sub")] if is_signal else []
+    is_signal = is_signal and all(
+        each.op == "num" or (each.op, each.name in PLACES) == ("sym", True) for each in leaves
+    )
+    left, right = "[]" if is_signal else "()"  # `x(n - k)` may be a product
+    return _RankedText(f"{head}{left}{_comma_latex(style, node.args)}{right}", _FACTOR)
 
 
 def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:

@@ -83,7 +83,9 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
-_SAYS_NOTHING = re.compile(r"(?:[^\w\\∞⊥∅]|\\(?:[,;:!> |]|(?:(?:long)?rightarrow|to|[cl]?dots|pm|times)(?![A-Za-z])))*")
+_SAYS_NOTHING = re.compile(
+    r"(?:[^\w\\∞⊥∅(\[]|\\(?:[,;:!> |]|(?:(?:long)?rightarrow|to|[cl]?dots|pm|times)(?![A-Za-z])))*"
+)
 _FALSUM = re.compile(r"\\bot|⊥")
 _AND = re.compile(r"\s?\$\s?(?:[,;~]|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(

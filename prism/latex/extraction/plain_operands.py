@@ -164,7 +164,7 @@ def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_lette
 def script_latex(word: str) -> str:
     """Convert raised or lowered Unicode signs to LaTeX on the line: `⁻³` to `-3`."""
     plain = unicodedata.normalize("NFKC", word).replace("−", "-")
-    if word[0] in "₍⁽" and word[-1] in "₎⁾":
+    if word[0] == "₍" or (word[0] == "⁽" and any(sign.isascii() for sign in word)):  # `∫₍a₎⁽b⁾`, and not `E⁽⁰⁾`
         plain = plain[1:-1]
     return "".join(GREEK_LETTERS.get(sign, sign) for sign in plain)
 

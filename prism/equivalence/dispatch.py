@@ -21,7 +21,7 @@ from prism.equivalence.notation.choice import with_matching_calls
 from prism.equivalence.points.screens import STEPS, STEPS_PER_NODE
 from prism.equivalence.points.zero_sets import compare_zero_sets, is_identity
 from prism.equivalence.regions import compare_inequality_sides
-from prism.equivalence.verdict import RANK, Status, Verdict
+from prism.equivalence.verdict import OTHER_KIND, RANK, Status, Verdict
 from prism.physics.context import EMPTY_CONTEXT, Context
 
 MAX_ENTRIES = 24  # of a set or tuple: each entry of one is compared with each of the other
@@ -32,7 +32,6 @@ _CHOOSING_FUNCTIONS = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
 _OPEN_REASONS = ("identity", "too_few_points", "unsupported")  # with which two identities may be left undecided
 _ENTRYWISE = frozenset(("tuple", "interval"))
 _SAME_FORM = Verdict(Status.EQUIVALENT, "same_form", "proved")
-_OTHER_KIND = Verdict(Status.DIFFERENT, "kind")
 
 
 def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approximate: bool = False) -> Verdict:
@@ -73,7 +72,7 @@ def _compare_by_kind(one: FormulaFacts, two: FormulaFacts, context: Context, *, 
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):
         return _compare_proportions(a, b, context)
     if a.kind != b.kind:
-        return _OTHER_KIND
+        return OTHER_KIND
     if a.kind == "chain":
         return Verdict(Status.UNDECIDED, "unsupported", detail="a chain against a chain")
     if a.parts:
@@ -162,7 +161,7 @@ def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
     if a.relations != b.relations and _MIRRORED.get(a.relations[0]) == b.relations[0]:
         b = replace(b, members=b.members[::-1], relations=a.relations)
     if a.relations != b.relations:
-        return _OTHER_KIND
+        return OTHER_KIND
     if a.relations == ("!=",):
         one, two = (replace(f, kind="equation", relations=("=",)) for f in (a, b))
         return compare(one, two, context)
@@ -224,7 +223,7 @@ def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
         kinds, one, two = ["interval"] * 2, _as_interval(one), _as_interval(two)  # (0, 9) beside [0, 9)
     if kinds[0] != kinds[1]:
         if {"set", "tuple"} != set(kinds):
-            return _OTHER_KIND
+            return OTHER_KIND
         if len(one.args) == len(two.args):  # values in round brackets: the same, if they stand in the same order
             verdict = _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
             if verdict.status == Status.EQUIVALENT:
@@ -237,7 +236,7 @@ def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
         return _SAME_FORM if same else Verdict(Status.UNDECIDED, "unsupported", detail="dots")
     if kinds[0] in _ENTRYWISE:
         if len(one.args) != len(two.args) or (kinds[0] == "interval" and one.name != two.name):
-            return _OTHER_KIND
+            return OTHER_KIND
         return _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
     return _compare_elements(a, b, one.args, two.args, context)
 

@@ -48,7 +48,7 @@ from prism.equivalence.running_indices import with_one_running_index
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
-from prism.equivalence.verdict import RANK, Stage, Status, Verdict
+from prism.equivalence.verdict import OTHER_KIND, RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
 from prism.inputs import require_text
 from prism.physics.context import Context, Declaration, context_of, parse, with_written_names
@@ -338,6 +338,8 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
         one, two: features of the reference and of the claim.
     """
     reference, claim = one.facts.formula, two.facts.formula
+    if _differ_in_kind(reference, claim):
+        return _unless_wrong_dimension(OTHER_KIND, two)
     resolved = both_in_base_units(reference, claim)
     is_usual = resolved == (one.plain.formula, two.plain.formula)  # by value: a record may have been forgotten since
     is_screened = is_usual and not (one.plain.is_to_work_out and two.plain.is_to_work_out)
@@ -347,7 +349,7 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
     if plain.status == Status.EQUIVALENT:
         found = decide_by_interpretation(*resolved, context, plain)
         return plain if found is None else found
-    attempts = () if _differ_in_kind(reference, claim) else plan_attempts(one, two)
+    attempts = plan_attempts(one, two)
     for attempt in attempts:
         verdict = _compare_attempt(attempt, context)
         if verdict.status == Status.EQUIVALENT:
@@ -369,9 +371,14 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
         return Verdict(Status.DIFFERENT, "other_letters")
     if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
         return found
-    if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):
-        return replace(plain, reason="dimension", detail=fault)
-    return plain
+    return _unless_wrong_dimension(plain, two)
+
+
+def _unless_wrong_dimension(verdict: Verdict, claim: Features) -> Verdict:
+    """Return the verdict; the dimension as the reason why a claim differs if it has a fault there."""
+    if verdict.status == Status.DIFFERENT and (fault := claim.dimension_fault):
+        return replace(verdict, reason="dimension", detail=fault)
+    return verdict
 
 
 def _differ_in_kind(reference: Formula, claim: Formula) -> bool:

@@ -229,6 +229,9 @@ class Verdict:
         }  # fmt: skip
 
 
+OTHER_KIND = Verdict(Status.DIFFERENT, "kind")
+
+
 def _format_value(value: float | None) -> str:
     """Return a number with six significant digits; `undefined` for None."""
     return "undefined" if value is None else f"{value:.6g}"

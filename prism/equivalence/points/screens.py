@@ -31,14 +31,13 @@ from prism.equivalence.facts import FORMULAS_KEPT, VALUE_NAME, facts_of
 from prism.equivalence.notation.choice import notation_of, with_matching_calls
 from prism.equivalence.points.trials import points_wanted
 from prism.equivalence.points.zero_sets import witness_of
-from prism.equivalence.verdict import RANK, Status, Verdict
+from prism.equivalence.verdict import OTHER_KIND, RANK, Status, Verdict
 from prism.physics.context import Context, kind_of
 
 STEPS, STEPS_PER_NODE = 40, 1  # of Python that a comparison takes beside tapes and points
 _KINDS = frozenset(("equation", "inequality", "expression"))
 _COLLECTIONS = frozenset(("set", "tuple", "interval", "union", "list"))
 _SEVERAL_NUMBERS = frozenset(("complex", "vector"))
-_OTHER_KIND = Verdict(Status.DIFFERENT, "kind")
 _IDENTITY = Verdict(Status.DIFFERENT, "identity")
 
 
@@ -147,7 +146,7 @@ def refute(a: Screen | None, b: Screen | None, *, approximate: bool = False) -> 
     if a.formula.kind != b.formula.kind:
         if a.formula.kind == "expression" and b.formula.kind == "equation":
             return _refute_members(a, b)
-        return _OTHER_KIND
+        return OTHER_KIND
     charge_steps(STEPS + STEPS_PER_NODE * (a.n_nodes + b.n_nodes))
     if a.is_trivial or b.is_trivial:
         return _IDENTITY if a.names and a.sides != b.sides else None

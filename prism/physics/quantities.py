@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
@@ -19,11 +18,9 @@ from prism.physics.units import (
     MAX_UNIT_POWER,
     base_unit_product,
     find_unit,
-    find_unit_product,
-    multiply_units,
-    raise_unit,
     read_unit_product,
     unit_as_expr,
+    work_out,
 )
 
 
@@ -71,7 +68,7 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
     if "unit" not in ops_of(expr):
         return expr
     if not difference:
-        product = _read_product(expr)
+        product = read_product(expr)
         if product is not None and product.offset and _has_number(expr):
             return Expr("mul", (number(_si_value(product)), symbol(r"\unit{K}")))
     return _resolve_units_in_node(expr)
@@ -220,7 +217,7 @@ def _resolve_units_in_node(node: Expr) -> Expr:
 
 def _temperature_offset(node: Expr) -> Fraction:
     """Return the zero point [K] of a number of °C or °F; 0 for anything else."""
-    product = _read_product(node)
+    product = read_product(node)
     return Fraction(0) if product is None else product.offset
 
 
@@ -247,7 +244,7 @@ def parse_quantity(source: str | Expr) -> Quantity | None:
     """
     if isinstance(source, Expr):
         source = with_speed_of_light(source)
-        product = _read_product(source)
+        product = read_product(source)
         if product is None or not _has_number(source):
             return None
         return Quantity(_si_value(product), product.dimension)
@@ -268,7 +265,7 @@ def is_unit_product(node: Expr) -> bool:
 
 def single_unit(node: Expr) -> Unit | None:
     """Return a product of units as one unit; None if a unit is not known or the expression has a number."""
-    found = None if _has_number(node) else _read_product(node)
+    found = None if _has_number(node) else read_product(node)
     return None if found is None else replace(found, name="")
 
 
@@ -343,37 +340,12 @@ def _split_number_and_unit(text: str) -> tuple[Fraction, Unit]:
         raise PrismError(f"{text!r}: {fault}") from fault
 
 
-def _read_product(node: Expr) -> Unit | None:
+def read_product(node: Expr) -> Unit | None:
     """Read an expression as a product of numbers and units, as if it were one unit; None if it is none, or too long."""
     try:
-        return _product(node)
+        return work_out(node)
     except NoReadingError:
         return None
-
-
-def _product(node: Expr) -> Unit:
-    """Multiply out numbers and units; raise NoReadingError for anything else."""
-    if node.op == "num" and node.value is not None:
-        return multiply_units(_ONE, replace(_ONE, factor=node.value))
-    if node.op == "const" and node.name == "pi":
-        return replace(_ONE, pi=1)
-    if node.op == "unit" and (found := find_unit(node.name) or find_unit_product(node.name)) is not None:
-        return found
-    if node.op == "neg":
-        return multiply_units(replace(_ONE, factor=Fraction(-1)), _product(node.args[0]))
-    if node.op == "mul":
-        return reduce(multiply_units, map(_product, node.args))
-    if node.op == "div":
-        above, below = map(_product, node.args)
-        return replace(multiply_units(above, raise_unit(below, Fraction(-1))), offset=Fraction(0))
-    if node.op == "pow":
-        base, exponent = map(_product, node.args)
-        if not exponent.pi and not any(exponent.dimension):
-            return raise_unit(base, exponent.factor)
-    raise NoReadingError("no product of numbers and units")
-
-
-_ONE = Unit("", Fraction(1), DIMENSIONLESS)
 
 
 def _has_number(node: Expr) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbols, walk
+from prism.algebra.expr import EQUALITIES, Expr, Formula, number, ops_of, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
@@ -19,7 +19,7 @@ from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, 
 from prism.physics.constants import constant_table
 from prism.physics.context import EMPTY_CONTEXT, Context, constant_readings, given_values, kind_of, may_be_constant
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.quantities import is_unit_product, resolve_units, single_unit
+from prism.physics.quantities import is_unit_product, read_product, resolve_units
 from prism.physics.tables import BASE_UNITS, Dimension, Unit
 
 MAX_STEPS = 60  # of the secant method; it either converges in ten or not at all
@@ -162,20 +162,8 @@ def _adds_degrees_to_numbers(node: Expr) -> bool:
 
 def degree_exponent(node: Expr) -> int | None:
     """Return the power of degrees in a product of numbers and units: 1 for `30°`; None for 0 or a non-product."""
-    if node.op == "num":
-        return 0 if node.value else None
-    if is_unit_product(node):
-        unit = single_unit(node)
-        return None if unit is None else unit.pi
-    if node.op == "neg":
-        return degree_exponent(node.args[0])
-    if node.op not in ("mul", "div"):
-        return None
-    powers = [degree_exponent(arg) for arg in node.args]
-    if any(power is None for power in powers):
-        return None
-    signs = (1, -1) if node.op == "div" else (1,) * len(powers)
-    return sum(sign * (power or 0) for sign, power in zip(signs, powers, strict=True))
+    product = None if "const" in ops_of(node) else read_product(node)
+    return product.pi if product is not None and product.factor else None
 
 
 def evaluate_with_units(

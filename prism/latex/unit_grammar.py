@@ -69,6 +69,35 @@ class UnitProduct:
 # Spelling -------------------------------------------------------------------------------------------------------
 
 
+def _spell_macro(found: re.Match[str]) -> str:
+    r"""Return the symbol of siunitx's macros for a prefix and a unit, set apart by blanks: `\kilo\metre` as ` km `.
+
+    Macros that are no unit are returned as they are, and then the text is none either.
+    """
+    prefix, macro = found["prefix"] or "", found["macro"]
+    symbols = _symbols_of_macros()
+    symbol = symbols.get(prefix + macro)
+    if symbol is None and prefix and macro in symbols:
+        symbol = PREFIX_SYMBOLS[prefix] + symbols[macro]
+    return found[0] if symbol is None else f" {symbol} "
+
+
+@cache
+def _symbols_of_macros() -> dict[str, str]:
+    r"""Map each macro of a unit, a name written out or an abbreviation of siunitx, to its symbol: metres, uA, kohm.
+
+    The symbol is the first of the unit's, or its name if it has none.
+    """
+    symbols = {name: name for name in (UNITS | _ABBREVIATIONS | {"square", "cubic"}) - _NO_MACROS}
+    symbols |= {"u" + name: "µ" + name for name in UNITS}
+    symbols |= {letter + "ohm": letter + "Ω" for letter in "mkMG"}  # siunitx 3, table 5
+    words: dict[str, str] = {}
+    for row in unit_rows():
+        for word in row.get("words", ()):
+            words.setdefault(word.replace(" ", ""), (*row.get("spellings", ()), word)[0])
+    return symbols | {word + "s": symbol for word, symbol in words.items()} | words
+
+
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _Replacement = str | Callable[[re.Match[str]], str]
 _Rules = tuple[tuple[str, _Replacement], ...]  # pattern and replacement; applied in this order
@@ -101,7 +130,7 @@ _MARKUP: _Rules = (  # LaTeX, siunitx and Unicode
     (r"\\tothe(?![A-Za-z])", "^"),
     (r"\\per(?![A-Za-z])", "÷"),
     (r"\\clight(?![A-Za-z])", "c"),
-    (rf"(?:\\({'|'.join(PREFIX_SYMBOLS)})\s*)?\\([A-Za-z]+)", lambda m: _spell_macro(m[1], m[2])),
+    (rf"\\(?:(?P<prefix>{'|'.join(PREFIX_SYMBOLS)})\s*\\?(?=[A-Za-z]))?(?P<macro>[A-Za-z]+)", _spell_macro),
 )
 _WORDING: _Rules = (  # plain words
     (r"H\s*_\s*\{?\s*2\s*\}?\s*O(?![A-Za-z])", "H2O"),
@@ -142,48 +171,6 @@ def normalize_unit_text(text: str) -> str:
     for pattern, put in _compile_rules(with_markup=marked):
         clean = pattern.sub(put, clean)
     return clean.strip()
-
-
-def _spell_macro(prefix: str | None, macro: str) -> str:
-    r"""Return the symbol of siunitx's macros for a prefix and a unit, set apart by blanks: `\kilo\metre` as ` km `.
-
-    A macro that is no unit is returned as it is, and then the text is none either.
-    """
-    symbol = _symbol_of_macro(macro)
-    if symbol is None:
-        return f"\\{prefix}\\{macro}" if prefix else f"\\{macro}"
-    return f" {PREFIX_SYMBOLS[prefix] if prefix else ''}{symbol} "
-
-
-def _symbol_of_macro(macro: str) -> str | None:
-    r"""Return the symbol of a unit's macro, `km` of `\kilometre` or `\km`; None if there is none."""
-    if macro in ("square", "cubic"):
-        return macro
-    symbols = _symbols_of_words()
-    for word in (macro, macro.removesuffix("s")):
-        if word in symbols:
-            return symbols[word]
-        for prefix, letter in PREFIX_SYMBOLS.items():
-            if (rest := word.removeprefix(prefix)) != word and rest in symbols:
-                return letter + symbols[rest]
-    # the abbreviations of siunitx stand for themselves, but for micro and ohm: \kWh, \uA, \kohm (siunitx 3, table 5)
-    if macro[:1] == "u" and macro[1:] in UNITS:
-        return "µ" + macro[1:]
-    if macro[1:] == "ohm" and macro[0] in "mkMG":
-        return macro[0] + "Ω"
-    if macro in _ABBREVIATIONS:
-        return macro
-    return macro if macro in UNITS and macro not in _NO_MACROS else None
-
-
-@cache
-def _symbols_of_words() -> dict[str, str]:
-    """Return the first symbol of each unit by its name written out, blanks left out, or the name if it has none."""
-    symbols: dict[str, str] = {}
-    for row in unit_rows():
-        for word in row.get("words", ()):
-            symbols.setdefault(word.replace(" ", ""), (*row.get("spellings", ()), word)[0])
-    return symbols
 
 
 # Parsing --------------------------------------------------------------------------------------------------------

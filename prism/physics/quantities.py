@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
-from prism.algebra.terms import whole_number
+from prism.algebra.terms import factors_with_powers
 from prism.errors import PrismError
 from prism.inputs import require_text
 from prism.latex.number_text import read_number_text
@@ -104,8 +104,11 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
     if expr.op == "neg" or (expr.op == "div" and all("num" in ops_of(each) for each in expr.args)):
         parts = [italic_units_as_quantity(each, taken, text) for each in expr.args]
         return None if None in parts else Expr(expr.op, tuple(part for part in parts if part is not None))
-    factors = _italic_factors(expr, 1)
-    if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
+    factors = list(factors_with_powers(expr, 1))
+    kinds = [base.op for base, _ in factors]
+    if kinds[0] != "num" or factors[0][1] != 1 or not _OF_LETTERS.issuperset(kinds[1:]):
+        return None
+    if any(abs(power) > MAX_UNIT_POWER for _, power in factors):
         return None
     letters = [
         (f" {base.name}" if base.op == "unit" else _UNIT_LETTERS.get(base.name, base.name), power)
@@ -136,30 +139,10 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
 
 _OPS_OF_LETTERS = frozenset(("num", "sym"))
+_OF_LETTERS = frozenset(("sym", "unit"))
 _ITALIC_OPS = frozenset(("num", "sym", "unit", "mul", "div", "pow", "neg"))
 _SHORTEST_WORD = 5  # letters; who writes `0.05 kilograms` in a row means no product
 _MAX_ITALIC = 12  # letters; a longer run is a product
-
-
-def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
-    """Return the factors of a product in order, each with its integer exponent.
-
-    Empty if the node is no product of numbers and powers of symbols.
-
-    Args:
-        sign: 1, or -1 if the node is in a denominator.
-    """
-    if node.op in ("num", "sym", "unit"):
-        return [(node, sign)]
-    if node.op in ("mul", "div"):
-        signs = [sign] * len(node.args) if node.op == "mul" else [sign, -sign]
-        parts = [_italic_factors(arg, each) for arg, each in zip(node.args, signs, strict=True)]
-        return [factor for part in parts for factor in part] if all(parts) else []
-    if node.op == "pow" and node.args[0].op in ("sym", "unit"):
-        value = whole_number(node.args[1])
-        if value and abs(value) <= MAX_UNIT_POWER:
-            return [(node.args[0], value * sign)]
-    return []
 
 
 def _hyphenated_units(node: Expr, text: str) -> Expr:
@@ -208,10 +191,9 @@ def _resolve_units_in_node(node: Expr) -> Expr:
     if node.op in ("add", "sub"):
         degrees = [bool(_temperature_offset(arg)) for arg in args]
         if any(degrees) and not (all(degrees) and node.op == "sub"):
-            args = tuple(
-                _with_units_as_symbols(arg) if is_degrees else arg
-                for arg, is_degrees in zip(args, degrees, strict=True)
-            )
+            held = [each for arg, is_degrees in zip(args, degrees, strict=True) if is_degrees for each in walk(arg)]
+            symbolic = {each: symbol(rf"\unit{{{each.name}}}") for each in held if each.op == "unit"}
+            args = tuple(substitute(arg, symbolic) if is_it else arg for arg, is_it in zip(args, degrees, strict=True))
     return Expr(node.op, tuple(_resolve_units_in_node(arg) for arg in args), node.name, node.value)
 
 
@@ -219,17 +201,6 @@ def _temperature_offset(node: Expr) -> Fraction:
     """Return the zero point [K] of a number of °C or °F; 0 for anything else."""
     product = read_product(node)
     return Fraction(0) if product is None else product.offset
-
-
-def _with_units_as_symbols(node: Expr) -> Expr:
-    r"""Replace every unit in an expression by a symbol of its own, `\unit{degC}`, which stays open."""
-    if node.op == "unit":
-        return symbol(rf"\unit{{{node.name}}}")
-    return (
-        Expr(node.op, tuple(_with_units_as_symbols(arg) for arg in node.args), node.name, node.value)
-        if node.args
-        else node
-    )
 
 
 def parse_quantity(source: str | Expr) -> Quantity | None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import takewhile
+from string import ascii_lowercase, ascii_uppercase
 
 from prism.algebra.expr import Formula, symbols, symbols_of
 from prism.authoring.candidates import statement_context
@@ -46,9 +48,7 @@ _YES_OR_NO = frozenset(("yes", "no", "y", "n"))
 _SEVERAL = frozenset(("tuple", "set"))  # operations that make several numbers one expression
 _CHOICE = re.compile(r"(?:\\text(?:bf|rm)?\s*\{|\\mathrm\s*\{|\\mathbf\s*\{)?\s*[([]?\s*([A-Za-z])\s*[)\].]?\s*\}?")
 _CHOICES = re.compile(r"[A-J](?:[\s,;、]*[A-J]){1,9}")
-_OPTION_OF_QUESTION = re.compile(
-    r"(?:^|[\n\s(])(?P<open>\(?)(?P<letter>[A-Ja-j])(?P<close>[).:：．、])(?=\s|[^\s\w]|\w)"
-)
+_OPTION_OF_QUESTION = re.compile(r"(?:^|[\n\s(])\(?([A-Ja-j])[).:：．、](?=[\s\S])")
 _INTERVAL = re.compile(r"[\[(]\s*([^,;\[\]()]+)\s*[,;]\s*([^,;\[\]()]+)\s*[\])]")
 _RANGE = re.compile(
     r"(?P<low>\d+(?:\.\d+)?)\s*(?:\$\s*)?(?:-{1,2}|–|—|~|\\sim|\bto\b)\s*(?:\$\s*)?(?P<high>\d+(?:\.\d+)?)(?P<unit>[^\d].*)?",
@@ -290,29 +290,19 @@ def _truth(text: str) -> AnswerNode:
     return AnswerNode(names[word in _FALSE], TEXT, f"'{names[0]}/{names[1]}'")
 
 
-def _options_in(question: str, letter: str) -> list[str]:
-    """Return the letters of the options that a question lists, in the case of `letter`; at least two, else none."""
-    wanted = str.isupper if letter.isupper() else str.islower
-    found = {each["letter"] for each in _OPTION_OF_QUESTION.finditer(question) if wanted(each["letter"])}
-    first = "A" if letter.isupper() else "a"
-    run = [chr(ord(first) + k) for k in range(10)]
-    last = next((k for k, each in enumerate(run) if each not in found), len(run))
-    return run[:last] if last > 1 else []
-
-
 def _choice(text: str, question: str) -> AnswerNode:
     """Return the node of one chosen letter, with the letters that may be chosen as its options."""
     plain = _TEXT_BODY.sub(r"\1", text).strip()
     found = _CHOICE.fullmatch(plain)
+    if found is None and _CHOICES.fullmatch(plain):
+        raise RefusedError("several-choices", shown(plain))
     if found is None:
-        if _CHOICES.fullmatch(plain):
-            raise RefusedError("several-choices", shown(plain))
         raise RefusedError("answer-unread", f"{shown(plain)} is no letter of a choice")
     letter = found[1]
-    first = ord("A" if letter.isupper() else "a")
-    place = ord(letter) - first + 1
-    n_option = place if _FEWEST_OPTIONS < place <= _MOST_OPTIONS else _FEWEST_OPTIONS  # if the question lists none
-    options = _options_in(question, letter) or [chr(first + k) for k in range(n_option)]
+    letters = (ascii_uppercase if letter.isupper() else ascii_lowercase)[:_MOST_OPTIONS]
+    options = list(takewhile({each[1] for each in _OPTION_OF_QUESTION.finditer(question)}.__contains__, letters))
+    if len(options) < 2:  # the question lists none
+        options = list(letters[: max(_FEWEST_OPTIONS, letters.find(letter) + 1)])
     if letter not in options:
         raise RefusedError("answer-unread", f"{shown(letter)} is none of {', '.join(options)}")
     return AnswerNode(letter, TEXT, f"'{'/'.join(options)}'")

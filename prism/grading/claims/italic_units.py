@@ -86,12 +86,10 @@ def _quantity(
 ) -> Expr | None:
     """Return a member as a number with units of the dimension `wanted`; None if it may be a product of symbols."""
     quantity = _read_units(member, wanted, text)
-    if quantity is None:
-        return None
-    if symbols(member) <= {*meant, *dimensions}:
-        try:
-            as_symbols = dimension_of(member, dimensions)
-        except Inconsistent:
-            return quantity
-        return quantity if as_symbols is not None and as_symbols != wanted else None
-    return quantity
+    if quantity is None or not symbols(member) <= {*meant, *dimensions}:
+        return quantity
+    try:
+        as_symbols = dimension_of(member, dimensions)
+    except Inconsistent:
+        return quantity
+    return None if as_symbols in (None, wanted) else quantity

@@ -1,8 +1,9 @@
-"""The terms of a sum and the numbers that are written, for modules below the expressions too."""
+"""Terms of a sum, factors of a product and numbers as they are written, for modules below the expressions too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -39,3 +40,20 @@ def whole_number(node: Expr) -> int | None:
     """Return the whole number that is written, with its sign; None for anything else."""
     value = number_of(node)
     return None if value is None or value.denominator != 1 else int(value)
+
+
+def factors_with_powers(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
+    """Yield (factor, integer exponent) for the factors of `node^power`, left to right; a minus sign is (neg, 1)."""
+    if node.op == "neg":
+        yield replace(node, args=()), 1
+        yield from factors_with_powers(node.args[0], power)
+    elif node.op == "mul":
+        for arg in node.args:
+            yield from factors_with_powers(arg, power)
+    elif node.op == "div":
+        yield from factors_with_powers(node.args[0], power)
+        yield from factors_with_powers(node.args[1], -power)
+    elif node.op == "pow" and (exponent := whole_number(node.args[1])) is not None:
+        yield from factors_with_powers(node.args[0], power * exponent)
+    else:
+        yield node, power

@@ -22,9 +22,8 @@ from prism.equivalence.numbers.known_values import (
 from prism.equivalence.numbers.stated import Numeric
 from prism.physics.context import Context, given_values
 from prism.physics.dimensions import dimension_text, inconsistency
-from prism.physics.tables import Dimension
 from prism.problem.dag import ancestor_closure
-from prism.problem.expected_numbers import ExpectedNumbers, add_implied_value, in_unit_of, value_in_si
+from prism.problem.expected_numbers import ExpectedNumbers, in_unit_of
 from prism.problem.schema import Problem, ProblemNode
 
 
@@ -55,36 +54,23 @@ def derive_numbers(node: ProblemNode, problem: Problem, expected: ExpectedNumber
         return ()
     name, context = wanted.subject.name, problem.context
     before = ancestor_closure(problem.dag, {node.index}) - {node.index}
-    known = {
-        other: values_by_name
-        for other, values_by_name in _values_before(problem, before, expected).items()
-        if other != name
-    }
+    formulas = {index: problem.nodes[problem.dag.positions[index]].formula for index in before}
+    settled = {each.name for f in formulas.values() if _is_known(f) for each in f.members} - {name}
+    known = {other: value for other, value in expected.known_values.items() if other in settled}
     is_bare = wanted.number.unit is None and numeric_of(node.formula) is None  # values put in without their units
     found = list(_number_by_given(wanted, context, is_bare=is_bare))
     parents = problem.dag.nodes[problem.dag.positions[node.index]].prerequisites
     for index in sorted(before, key=lambda index: (index in parents, index), reverse=True):
-        f = problem.nodes[problem.dag.positions[index]].formula
+        f = formulas[index]
         if f.kind == "equation" and node_number(f) is None and name in symbols(*f.members):
             found += _number_by_formula(f, index, wanted, context, known, is_bare=is_bare)
     return tuple(found)
 
 
-def _values_before(problem: Problem, before: frozenset[int], expected: ExpectedNumbers) -> KnownValues:
-    """Return value [SI] and dimension of each symbol that the nodes with indices in `before` determine."""
-    known: dict[str, tuple[float, Dimension]] = {}
-    for node in problem.nodes:
-        if node.index not in before:
-            continue
-        number = numeric_of(node.formula)
-        if number is None:
-            if (found := closed_form_number(node.formula)) is None or found.number.unit is not None:
-                add_implied_value(
-                    node.formula, problem.context, known
-                )  # of values put in without units nobody knows the unit
-        elif number.subject.op == "sym":
-            known[number.subject.name] = value_in_si(expected.specs[node.index].recomputed, number.number)
-    return known
+def _is_known(f: Formula) -> bool:
+    """Return True if a node settles a value whose unit is known; of values put in without units nobody knows it."""
+    closed = None if numeric_of(f) else closed_form_number(f)
+    return closed is None or closed.number.unit is not None
 
 
 def _number_by_given(wanted: Numeric, context: Context, *, is_bare: bool) -> Iterator[DerivedNumber]:

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 
+from prism.algebra.expr import Expr, number
 from prism.errors import PrismError
 from prism.latex.words import UNITS, unit_rows
 
@@ -34,6 +35,7 @@ _ABBREVIATIONS = frozenset(("l", "L", "dm", "dl", "ul", "au", "degC"))  # of siu
 _NO_MACROS = frozenset(("min", "deg", "dB", "rad", "%"))  # mathematics, or no product
 
 
+SPEED_OF_LIGHT = "speed of light"  # of `MeV/c^2`
 _POUNDS = frozenset(("lb", "lbs", "pound", "pounds"))
 _FEET = frozenset(("ft", "in", "foot", "feet", "inch", "inches"))
 
@@ -43,36 +45,57 @@ class NoReadingError(PrismError):
 
 
 @dataclass(frozen=True, slots=True)
-class UnitPower:
-    """One factor of a unit expression.
-
-    Attributes:
-        base: a name, or a product in brackets.
-        power: exponent; never negative because of a slash, see `UnitProduct.below`.
-    """
-
-    base: str | UnitProduct
-    power: Fraction = Fraction(1)
-
-
-@dataclass(frozen=True, slots=True)
 class UnitProduct:
     """A unit expression: the factors above and below its slash.
 
     Attributes:
-        above, below: factors in the order of the text.
+        above, below: factors in the order of the text: units, products in brackets, and powers of either.
         slashes: number of slashes.
         doubt: why the text has a second reading, for who has to be sure; empty if it has none. Of `J/mol K` all that
             follows the slash is below, and `ms^{-1}` is metres per second.
     """
 
-    above: tuple[UnitPower, ...]
-    below: tuple[UnitPower, ...] = ()
+    above: tuple[Expr, ...]
+    below: tuple[Expr, ...] = ()
     slashes: int = 0
     doubt: str = ""
 
+    @property
+    def expr(self) -> Expr:
+        """The expression as a product of units, or a quotient of two."""
+        return Expr("div", (product_of(self.above), product_of(self.below))) if self.below else product_of(self.above)
+
 
 # Spelling -------------------------------------------------------------------------------------------------------
+
+
+def _spell_macro(found: re.Match[str]) -> str:
+    r"""Return the symbol of siunitx's macros for a prefix and a unit, set apart by blanks: `\kilo\metre` as ` km `.
+
+    Macros that are no unit are returned as they are, and then the text is none either.
+    """
+    prefix, macro = found["prefix"] or "", found["macro"]
+    symbols = _symbols_of_macros()
+    symbol = symbols.get(prefix + macro)
+    if symbol is None and prefix and macro in symbols:
+        symbol = PREFIX_SYMBOLS[prefix] + symbols[macro]
+    return found[0] if symbol is None else f" {symbol} "
+
+
+@cache
+def _symbols_of_macros() -> dict[str, str]:
+    r"""Map each macro of a unit, a name written out or an abbreviation of siunitx, to its symbol: metres, uA, kohm.
+
+    The symbol is the first of the unit's, or its name if it has none.
+    """
+    symbols = {name: name for name in (UNITS | _ABBREVIATIONS | {"square", "cubic"}) - _NO_MACROS}
+    symbols |= {"u" + name: "µ" + name for name in UNITS}
+    symbols |= {letter + "ohm": letter + "Ω" for letter in "mkMG"}  # siunitx 3, table 5
+    words: dict[str, str] = {}
+    for row in unit_rows():
+        for word in row.get("words", ()):
+            words.setdefault(word.replace(" ", ""), (*row.get("spellings", ()), word)[0])
+    return symbols | {word + "s": symbol for word, symbol in words.items()} | words
 
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -107,7 +130,7 @@ _MARKUP: _Rules = (  # LaTeX, siunitx and Unicode
     (r"\\tothe(?![A-Za-z])", "^"),
     (r"\\per(?![A-Za-z])", "÷"),
     (r"\\clight(?![A-Za-z])", "c"),
-    (rf"(?:\\({'|'.join(PREFIX_SYMBOLS)})\s*)?\\([A-Za-z]+)", lambda m: _spell_macro(m[1], m[2])),
+    (rf"\\(?:(?P<prefix>{'|'.join(PREFIX_SYMBOLS)})\s*\\?(?=[A-Za-z]))?(?P<macro>[A-Za-z]+)", _spell_macro),
 )
 _WORDING: _Rules = (  # plain words
     (r"H\s*_\s*\{?\s*2\s*\}?\s*O(?![A-Za-z])", "H2O"),
@@ -150,48 +173,6 @@ def normalize_unit_text(text: str) -> str:
     return clean.strip()
 
 
-def _spell_macro(prefix: str | None, macro: str) -> str:
-    r"""Return the symbol of siunitx's macros for a prefix and a unit, set apart by blanks: `\kilo\metre` as ` km `.
-
-    A macro that is no unit is returned as it is, and then the text is none either.
-    """
-    symbol = _symbol_of_macro(macro)
-    if symbol is None:
-        return f"\\{prefix}\\{macro}" if prefix else f"\\{macro}"
-    return f" {PREFIX_SYMBOLS[prefix] if prefix else ''}{symbol} "
-
-
-def _symbol_of_macro(macro: str) -> str | None:
-    r"""Return the symbol of a unit's macro, `km` of `\kilometre` or `\km`; None if there is none."""
-    if macro in ("square", "cubic"):
-        return macro
-    symbols = _symbols_of_words()
-    for word in (macro, macro.removesuffix("s")):
-        if word in symbols:
-            return symbols[word]
-        for prefix, letter in PREFIX_SYMBOLS.items():
-            if (rest := word.removeprefix(prefix)) != word and rest in symbols:
-                return letter + symbols[rest]
-    # the abbreviations of siunitx stand for themselves, but for micro and ohm: \kWh, \uA, \kohm (siunitx 3, table 5)
-    if macro[:1] == "u" and macro[1:] in UNITS:
-        return "µ" + macro[1:]
-    if macro[1:] == "ohm" and macro[0] in "mkMG":
-        return macro[0] + "Ω"
-    if macro in _ABBREVIATIONS:
-        return macro
-    return macro if macro in UNITS and macro not in _NO_MACROS else None
-
-
-@cache
-def _symbols_of_words() -> dict[str, str]:
-    """Return the first symbol of each unit by its name written out, blanks left out, or the name if it has none."""
-    symbols: dict[str, str] = {}
-    for row in unit_rows():
-        for word in row.get("words", ()):
-            symbols.setdefault(word.replace(" ", ""), (*row.get("spellings", ()), word)[0])
-    return symbols
-
-
 # Parsing --------------------------------------------------------------------------------------------------------
 
 
@@ -212,8 +193,8 @@ def parse_unit_text(text: str) -> UnitProduct:
     Errors:
         NoReadingError: the text is no product of names; the message says why.
 
-    >>> [factor.base for factor in parse_unit_text("kg m^2/s^2").below]
-    ['s']
+    >>> str(parse_unit_text("kg m^2/s^2").expr)
+    '[kg]*[m]^2/[s]^2'
     """
     if len(text) > MAX_TEXT:
         raise NoReadingError(f"{len(text)} characters are too many for a unit")
@@ -221,11 +202,6 @@ def parse_unit_text(text: str) -> UnitProduct:
     if isinstance(found, str):
         raise NoReadingError(found)
     return found
-
-
-def _factors(product: UnitProduct) -> tuple[UnitPower, ...]:
-    """Return the factors of a product, or the product as one factor if it has a slash."""
-    return (UnitPower(product),) if product.below else product.above
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -238,7 +214,7 @@ def _parsed(text: str) -> UnitProduct | str:
             return f"{text[at:].strip()!r} is no unit"
         tokens.append(token)
         at = token.end()
-    parser = _Parser(tokens)
+    parser = _Parser(tokens, has_light="eV" in text)
     try:
         found = parser.product()
     except NoReadingError as fault:
@@ -246,8 +222,8 @@ def _parsed(text: str) -> UnitProduct | str:
     if parser.tokens:
         return f"{parser.tokens[0][0].strip()!r} stands alone"
     match found:  # a fraction alone is what it holds
-        case UnitProduct((UnitPower(UnitProduct() as whole, power),), ()) if power == 1 and whole.below:
-            return whole
+        case UnitProduct((Expr(op="div", args=(above, below)),), ()):
+            return replace(found, above=(above,), below=(below,))
     return found
 
 
@@ -257,34 +233,39 @@ class _Parser:
 
     Attributes:
         tokens: matches of `_TOKEN` that are still to be read.
+        has_light: `c` is the speed of light, as in `MeV/c^2`.
         depth: brackets around the next one.
+        doubt: why what is read so far has a second reading.
     """
 
     tokens: list[re.Match[str]]
+    has_light: bool
     depth: int = 0
+    doubt: str = ""
 
     def product(self) -> UnitProduct:
         r"""Parse factors side by side up to a closing bracket or the end; `\per` divides by the one factor after it."""
-        above: list[UnitPower] = []
-        below: list[UnitPower] = []
-        slashes, count, doubt = 0, 0, ""
+        above: list[Expr] = []
+        below: list[Expr] = []
+        slashes, count = 0, 0
         while not count or (self.tokens and self.tokens[0]["mark"] not in (")", "}", "]")):
             mark = self.tokens[0]["mark"] if self.tokens else None
             if mark in ("/", "÷") or (mark == "*" and count):
                 self.tokens.pop(0)
             slashes += mark == "/"
             if slashes and mark not in ("/", "÷"):
-                doubt = "a product after a slash has two readings; put it in brackets, as in J/(mol K)"
+                self.doubt = "a product after a slash has two readings; put it in brackets, as in J/(mol K)"
             found = self.factor()
-            if found[1:] and found[-2:] == (UnitPower("m"), UnitPower("s", found[-1].power)):
-                doubt = f"ms^{found[-1].power} has two readings; write m s^{found[-1].power}, or a slash before ms"
+            last, power = base_and_power(found[-1]) if found else (number(1), Fraction(1))
+            if (*found[-2:-1], last) == (_unit("m"), _unit("s")):
+                self.doubt = f"ms^{power} has two readings; write m s^{power}, or a slash before ms"
             (below if slashes or mark == "÷" else above).extend(found)
             count += 1
         if _has_pounds_of_force(above, below):
-            above = [UnitPower("lbf") if each.base in _POUNDS else each for each in above]
-        return UnitProduct(tuple(above), tuple(below), slashes, doubt)
+            above = [_unit("lbf") if each.name in _POUNDS else each for each in above]
+        return UnitProduct(tuple(above), tuple(below), slashes, self.doubt)
 
-    def factor(self) -> tuple[UnitPower, ...]:
+    def factor(self) -> tuple[Expr, ...]:
         """Parse a unit, a fraction or a product in brackets, with its exponent; two units if letters join them."""
         if not self.tokens:
             raise NoReadingError("a unit is missing at the end")
@@ -293,26 +274,31 @@ class _Parser:
             return ()
         if token["fraction"]:
             above, below = self.group("{"), self.group("{")
-            found = UnitPower(UnitProduct(_factors(above), _factors(below)))
+            found = Expr("div", (above.expr, below.expr))
         elif token["mark"] in _PARTNER:
             self.tokens.insert(0, token)
-            found = UnitPower(self.group(token["mark"]))
+            found = self.group(token["mark"]).expr
         elif token["name"] and token["name"].lower() in ("square", "cubic"):
-            power = 2 if token["name"].lower() == "square" else 3
+            power = Fraction(2 if token["name"].lower() == "square" else 3)
             first, *rest = self.factor()
-            return (UnitPower(first.base, first.power * power), *rest)
+            return (_raised(first, power), *rest)
         elif token["name"]:
             if token["name"][0] == "\\":
                 raise NoReadingError(f"{token['name']!r} is no unit")
             if token["glued"] and not (token["name"].isalpha() and int(token["glued"])):
                 raise NoReadingError(f"{token[0].strip()!r} is no unit")  # 5°30 is an angle in two parts, g0 a symbol
-            found = UnitPower(token["name"])
+            found = _unit(SPEED_OF_LIGHT if self.has_light and token["name"] == "c" else token["name"])
         else:
             raise NoReadingError(f"{token[0].strip()!r} stands where a unit should")
         exponent = token["glued"]
         if self.tokens and self.tokens[0]["power"]:
             exponent = self.tokens.pop(0)["power"].strip("{}() ")
-        return (found,) if exponent is None else raise_last(found.base, _read_exponent(exponent))
+        if exponent is None:
+            return (found,)
+        power = _read_exponent(exponent)
+        names = split_joined_units(found.name, is_negative=power < 0) if found.op == "unit" else ()
+        parts = tuple(map(_unit, names)) or (found,)
+        return (*parts[:-1], _raised(parts[-1], power))
 
     def group(self, opening: str) -> UnitProduct:
         """Parse a product in brackets."""
@@ -326,27 +312,39 @@ class _Parser:
         return found
 
 
-def _has_pounds_of_force(above: Sequence[UnitPower], below: Sequence[UnitPower]) -> bool:
+def _unit(name: str) -> Expr:
+    """Return a unit by its name."""
+    return Expr("unit", name=name)
+
+
+def product_of(factors: Sequence[Expr]) -> Expr:
+    """Return the product of expressions; the number 1 if there are none."""
+    if not factors:
+        return number(1)
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def _raised(base: Expr, power: Fraction) -> Expr:
+    """Return a factor of a unit to a power."""
+    bare, own = base_and_power(base)
+    return base if power == 1 else Expr("pow", (bare, number(own * power)))
+
+
+def base_and_power(factor: Expr) -> tuple[Expr, Fraction]:
+    """Return the unit, or product in brackets, that a factor is a power of, with its exponent."""
+    return (factor.args[0], Fraction(factor.args[1].value or 0)) if factor.op == "pow" else (factor, Fraction(1))
+
+
+def _has_pounds_of_force(above: Sequence[Expr], below: Sequence[Expr]) -> bool:
     """Return True for pounds times feet or inches, a torque or energy, and for pounds on a square of them, a pressure.
 
     Nobody multiplies a mass by a length; alone, in `lb/ft`, and on a volume pounds are a mass.
     """
-    powers = [(each.base, sign * each.power) for sign, side in ((1, above), (-1, below)) for each in side]
+    powers = [(base.name, sign * power) for sign, side in ((1, above), (-1, below))
+              for base, power in map(base_and_power, side)]  # fmt: skip
     pounds = [power for name, power in powers if name in _POUNDS]
     lengths = [power for name, power in powers if name in _FEET]
     return len(powers) == 2 and pounds == [1] and lengths in ([1], [-2])
-
-
-def raise_last(base: str | UnitProduct, power: Fraction) -> tuple[UnitPower, ...]:
-    """Raise a unit to a power; of letters that join two units, `Nm^{-1}`, the second one alone.
-
-    >>> [(factor.base, int(factor.power)) for factor in raise_last("Nm", Fraction(-1))]
-    [('N', 1), ('m', -1)]
-    """
-    if isinstance(base, UnitProduct):
-        return (UnitPower(base, power),)
-    *first, last = split_joined_units(base, is_negative=power < 0)
-    return (*map(UnitPower, first), UnitPower(last, power))
 
 
 def split_joined_units(name: str, *, is_negative: bool) -> tuple[str, ...]:
@@ -356,6 +354,9 @@ def split_joined_units(name: str, *, is_negative: bool) -> tuple[str, ...]:
 
     Args:
         is_negative: the power is.
+
+    >>> split_joined_units("Nm", is_negative=True), split_joined_units("km", is_negative=True)
+    (('N', 'm'), ('km',))
     """
     if name.endswith("ms") and name[:-2] in UNITS and is_negative:
         return (name[:-2], "m", "s")  # `kgms^{-1}`, as in ms^{-1}

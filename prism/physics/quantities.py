@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
-from prism.algebra.terms import whole_number
+from prism.algebra.terms import factors_with_powers
 from prism.errors import PrismError
 from prism.inputs import require_text
 from prism.latex.number_text import read_number_text
@@ -19,11 +18,9 @@ from prism.physics.units import (
     MAX_UNIT_POWER,
     base_unit_product,
     find_unit,
-    find_unit_product,
-    multiply_units,
-    raise_unit,
     read_unit_product,
     unit_as_expr,
+    work_out,
 )
 
 
@@ -71,7 +68,7 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
     if "unit" not in ops_of(expr):
         return expr
     if not difference:
-        product = _read_product(expr)
+        product = read_product(expr)
         if product is not None and product.offset and _has_number(expr):
             return Expr("mul", (number(_si_value(product)), symbol(r"\unit{K}")))
     return _resolve_units_in_node(expr)
@@ -107,8 +104,11 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
     if expr.op == "neg" or (expr.op == "div" and all("num" in ops_of(each) for each in expr.args)):
         parts = [italic_units_as_quantity(each, taken, text) for each in expr.args]
         return None if None in parts else Expr(expr.op, tuple(part for part in parts if part is not None))
-    factors = _italic_factors(expr, 1)
-    if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
+    factors = list(factors_with_powers(expr, 1))
+    kinds = [base.op for base, _ in factors]
+    if kinds[0] != "num" or factors[0][1] != 1 or not _OF_LETTERS.issuperset(kinds[1:]):
+        return None
+    if any(abs(power) > MAX_UNIT_POWER for _, power in factors):
         return None
     letters = [
         (f" {base.name}" if base.op == "unit" else _UNIT_LETTERS.get(base.name, base.name), power)
@@ -139,30 +139,10 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") 
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
 
 _OPS_OF_LETTERS = frozenset(("num", "sym"))
+_OF_LETTERS = frozenset(("sym", "unit"))
 _ITALIC_OPS = frozenset(("num", "sym", "unit", "mul", "div", "pow", "neg"))
 _SHORTEST_WORD = 5  # letters; who writes `0.05 kilograms` in a row means no product
 _MAX_ITALIC = 12  # letters; a longer run is a product
-
-
-def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
-    """Return the factors of a product in order, each with its integer exponent.
-
-    Empty if the node is no product of numbers and powers of symbols.
-
-    Args:
-        sign: 1, or -1 if the node is in a denominator.
-    """
-    if node.op in ("num", "sym", "unit"):
-        return [(node, sign)]
-    if node.op in ("mul", "div"):
-        signs = [sign] * len(node.args) if node.op == "mul" else [sign, -sign]
-        parts = [_italic_factors(arg, each) for arg, each in zip(node.args, signs, strict=True)]
-        return [factor for part in parts for factor in part] if all(parts) else []
-    if node.op == "pow" and node.args[0].op in ("sym", "unit"):
-        value = whole_number(node.args[1])
-        if value and abs(value) <= MAX_UNIT_POWER:
-            return [(node.args[0], value * sign)]
-    return []
 
 
 def _hyphenated_units(node: Expr, text: str) -> Expr:
@@ -211,28 +191,16 @@ def _resolve_units_in_node(node: Expr) -> Expr:
     if node.op in ("add", "sub"):
         degrees = [bool(_temperature_offset(arg)) for arg in args]
         if any(degrees) and not (all(degrees) and node.op == "sub"):
-            args = tuple(
-                _with_units_as_symbols(arg) if is_degrees else arg
-                for arg, is_degrees in zip(args, degrees, strict=True)
-            )
+            held = [each for arg, is_degrees in zip(args, degrees, strict=True) if is_degrees for each in walk(arg)]
+            symbolic = {each: symbol(rf"\unit{{{each.name}}}") for each in held if each.op == "unit"}
+            args = tuple(substitute(arg, symbolic) if is_it else arg for arg, is_it in zip(args, degrees, strict=True))
     return Expr(node.op, tuple(_resolve_units_in_node(arg) for arg in args), node.name, node.value)
 
 
 def _temperature_offset(node: Expr) -> Fraction:
     """Return the zero point [K] of a number of °C or °F; 0 for anything else."""
-    product = _read_product(node)
+    product = read_product(node)
     return Fraction(0) if product is None else product.offset
-
-
-def _with_units_as_symbols(node: Expr) -> Expr:
-    r"""Replace every unit in an expression by a symbol of its own, `\unit{degC}`, which stays open."""
-    if node.op == "unit":
-        return symbol(rf"\unit{{{node.name}}}")
-    return (
-        Expr(node.op, tuple(_with_units_as_symbols(arg) for arg in node.args), node.name, node.value)
-        if node.args
-        else node
-    )
 
 
 def parse_quantity(source: str | Expr) -> Quantity | None:
@@ -247,7 +215,7 @@ def parse_quantity(source: str | Expr) -> Quantity | None:
     """
     if isinstance(source, Expr):
         source = with_speed_of_light(source)
-        product = _read_product(source)
+        product = read_product(source)
         if product is None or not _has_number(source):
             return None
         return Quantity(_si_value(product), product.dimension)
@@ -268,7 +236,7 @@ def is_unit_product(node: Expr) -> bool:
 
 def single_unit(node: Expr) -> Unit | None:
     """Return a product of units as one unit; None if a unit is not known or the expression has a number."""
-    found = None if _has_number(node) else _read_product(node)
+    found = None if _has_number(node) else read_product(node)
     return None if found is None else replace(found, name="")
 
 
@@ -343,37 +311,12 @@ def _split_number_and_unit(text: str) -> tuple[Fraction, Unit]:
         raise PrismError(f"{text!r}: {fault}") from fault
 
 
-def _read_product(node: Expr) -> Unit | None:
+def read_product(node: Expr) -> Unit | None:
     """Read an expression as a product of numbers and units, as if it were one unit; None if it is none, or too long."""
     try:
-        return _product(node)
+        return work_out(node)
     except NoReadingError:
         return None
-
-
-def _product(node: Expr) -> Unit:
-    """Multiply out numbers and units; raise NoReadingError for anything else."""
-    if node.op == "num" and node.value is not None:
-        return multiply_units(_ONE, replace(_ONE, factor=node.value))
-    if node.op == "const" and node.name == "pi":
-        return replace(_ONE, pi=1)
-    if node.op == "unit" and (found := find_unit(node.name) or find_unit_product(node.name)) is not None:
-        return found
-    if node.op == "neg":
-        return multiply_units(replace(_ONE, factor=Fraction(-1)), _product(node.args[0]))
-    if node.op == "mul":
-        return reduce(multiply_units, map(_product, node.args))
-    if node.op == "div":
-        above, below = map(_product, node.args)
-        return replace(multiply_units(above, raise_unit(below, Fraction(-1))), offset=Fraction(0))
-    if node.op == "pow":
-        base, exponent = map(_product, node.args)
-        if not exponent.pi and not any(exponent.dimension):
-            return raise_unit(base, exponent.factor)
-    raise NoReadingError("no product of numbers and units")
-
-
-_ONE = Unit("", Fraction(1), DIMENSIONLESS)
 
 
 def _has_number(node: Expr) -> bool:

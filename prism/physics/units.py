@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from prism.algebra.expr import Expr, number, symbol
 from prism.latex.number_text import MAX_TEN_POWER
-from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, UnitProduct, normalize_unit_text, parse_unit_text
+from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_text, parse_unit_text, product_of
 from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, PREFIX_WORDS, Dimension, Unit, UnitTable, unit_table
 
 MAX_UNIT_POWER = 24  # exponent of a unit; m^99999 is an attack on memory
@@ -64,20 +64,13 @@ def base_unit_product(factor: Fraction, pi: int, dimension: Dimension) -> Expr:
         if abs(pi) != 1:
             raised = Expr("pow", (power, number(abs(pi))))
             above, below = ([raised if part == power else part for part in parts] for parts in (above, below))
-        top = _product_of(above)
-        factors = [Expr("div", (top, _product_of(below))) if below else top]
+        top = product_of(above)
+        factors = [Expr("div", (top, product_of(below))) if below else top]
     for name, exponent in zip(BASE_UNITS, dimension, strict=True):
         if exponent:
             base = symbol(rf"\unit{{{name}}}")
             factors.append(base if exponent == 1 else Expr("pow", (base, number(exponent))))
-    return _product_of(factors)
-
-
-def _product_of(factors: list[Expr]) -> Expr:
-    """Return the product of expressions; the number 1 if there are none."""
-    if not factors:
-        return number(1)
-    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+    return product_of(factors)
 
 
 @lru_cache(maxsize=MAX_CACHED)
@@ -140,31 +133,35 @@ def read_unit_product(text: str) -> Unit:
     clean = normalize_unit_text(text)
     if " " in clean or "_" in clean or "-" in clean:
         clean = unit_table().multiword.sub(lambda words: _WORD_SEPARATORS.sub("_", words[0]), clean)
-    found = _evaluate(parse_unit_text(clean), has_light="eV" in clean)
-    return Unit(text, found.factor, found.dimension, found.offset, found.pi)
-
-
-def _evaluate(product: UnitProduct, *, has_light: bool) -> Unit:
-    """Multiply the factors of a unit expression; raise NoReadingError for an unknown name or a second reading.
-
-    Args:
-        has_light: `c` is the speed of light (`MeV/c^2`).
-    """
+    product = parse_unit_text(clean)
     if product.doubt:
         raise NoReadingError(product.doubt)
-    found: Unit | None = None
-    for sign, side in ((1, product.above), (-1, product.below)):
-        for each in side:
-            if isinstance(each.base, UnitProduct):
-                base = _evaluate(each.base, has_light=has_light)
-            else:
-                named = find_unit("speed of light" if has_light and each.base == "c" else each.base)
-                if named is None:
-                    raise NoReadingError(f"{each.base!r} is no unit that the table knows")
-                base = named
-            factor = raise_unit(base, each.power * sign)
-            found = factor if found is None else replace(multiply_units(found, factor), offset=Fraction(0))
-    return found or _ONE
+    found = find_unit(product.expr.name) if product.expr.op == "unit" else work_out(product.expr)
+    if found is None:
+        raise NoReadingError(f"{product.expr.name!r} is no unit that the table knows")
+    return replace(found, name=text)
+
+
+def work_out(node: Expr) -> Unit:
+    """Multiply out numbers and units as one unit; raise NoReadingError for anything else."""
+    if node.op == "num" and node.value is not None:
+        return multiply_units(_ONE, replace(_ONE, factor=node.value))
+    if node.op == "const" and node.name == "pi":
+        return replace(_ONE, pi=1)
+    if node.op == "unit":
+        return find_unit(node.name) or read_unit_product(node.name)
+    if node.op == "neg":
+        return multiply_units(replace(_ONE, factor=Fraction(-1)), work_out(node.args[0]))
+    if node.op == "mul":
+        return reduce(multiply_units, map(work_out, node.args))
+    if node.op == "div":
+        above, below = map(work_out, node.args)
+        return replace(multiply_units(above, raise_unit(below, Fraction(-1))), offset=Fraction(0))
+    if node.op == "pow":
+        base, exponent = map(work_out, node.args)
+        if not exponent.pi and not any(exponent.dimension):
+            return raise_unit(base, exponent.factor)
+    raise NoReadingError("no product of numbers and units")
 
 
 _ONE = Unit("", Fraction(1), DIMENSIONLESS)

@@ -59,14 +59,15 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             asked = None if number is None else _asked_unit(node, number.number, problem)
             found[node.index] = NumberSpec(is_final=node.is_final, is_node=True, asked=asked)  # a closed form
             continue
+        declared = figures.get(node.subquestion)
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
         spec = NumberSpec(
-            figures=figures.get(node.subquestion) if node.is_final else None,
+            figures=declared if node.is_final else None,
             is_final=node.is_final,
             n_before=len(before & numeric),
             is_node=True,
             asked=_asked_unit(node, number.number, problem),
-            is_measured=number.number.is_whole and _is_measured(node, problem),
+            is_measured=number.number.is_whole and (bool(declared) or is_measured(_question_of(node, problem))),
         )
         exact = None
         with share(min(NUMBER, left)) as account:
@@ -79,7 +80,8 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
         if not spec.is_exact(number.number):
             numeric.add(node.index)
         if number.subject.op == "sym":
-            known[number.subject.name] = value_in_si(exact if spec.recomputed is not None else None, number.number)
+            value = number.number.value if spec.recomputed is None else spec.recomputed
+            known[number.subject.name] = float(replace(number.number, value=value).in_si), number.number.dimension
         found[node.index] = spec
     settled = tuple(f for node in problem.nodes if not node.is_text for f in (node.formula, *node.accept))
     texts = " ".join((problem.statement, *(part.text for part in problem.subquestions)))
@@ -101,12 +103,6 @@ def _asked_unit(node: ProblemNode, number: StatedNumber, problem: Problem) -> Un
     if not node.is_final:
         return None
     return asked_unit(_question_of(node, problem), None if number.unit is None else number.dimension)
-
-
-def _is_measured(node: ProblemNode, problem: Problem) -> bool:
-    """Return True if the part of a node declares figures, or asks for something measured."""
-    declares = any(part.letter == node.subquestion and part.significant_figures for part in problem.subquestions)
-    return declares or is_measured(_question_of(node, problem))
 
 
 def _question_of(node: ProblemNode, problem: Problem) -> str:
@@ -147,16 +143,6 @@ def add_implied_value(f: Formula, context: Context, known: dict[str, tuple[float
                 return
 
 
-def value_in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
-    """Return the value [coherent SI] and the dimension of a number.
-
-    Args:
-        exact: value to be used in place of the stated one, in the unit of `number`; None for the stated one.
-    """
-    stated = number if exact is None else replace(number, value=exact)
-    return float(stated.in_si), number.dimension
-
-
 def is_within_tolerance(exact: Fraction, number: StatedNumber, spec: NumberSpec) -> bool:
     """Return True if a recomputed value agrees with the author's number, both in its unit, within the tolerance."""
     allowed = tolerance(spec.figures or number.figures, spec) * abs(number.value)
@@ -176,15 +162,14 @@ def _derive_number(number: Numeric, problem: Problem, before: frozenset[int], kn
     """
     if number.subject.op != "sym":
         return None
-    name = number.subject.name
-    start, dimension = value_in_si(None, number.number)
+    name, dimension = number.subject.name, number.number.dimension
     value: float | None = None
     if name in known and known[name][1] == dimension:
         value = known[name][0]
     else:
         for earlier in reversed(problem.nodes):
             if earlier.index in before and name in symbols(*earlier.formula.members):
-                value = root_near(earlier.formula, name, start, dimension, problem.context, known)
+                value = root_near(earlier.formula, name, float(number.number.in_si), dimension, problem.context, known)
                 if value is not None:
                     break
     return None if value is None else in_unit_of(value, number.number)

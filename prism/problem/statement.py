@@ -20,9 +20,19 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from prism import budget
-from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
+from prism.algebra.expr import (
+    EQUALITIES,
+    ORDERINGS,
+    Expr,
+    Formula,
+    canonical,
+    formula,
+    plain_parts,
+    symbols,
+    walk,
+)
 from prism.algebra.symbols import CHANGES, symbol_of
-from prism.algebra.terms import whole_number
+from prism.algebra.terms import factors_with_powers
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
@@ -345,7 +355,7 @@ def _plain_quantity(member: Expr) -> str | None:
     if meant is None:
         return None
     in_light_units = _is_in_units_of_c(member)
-    sign, factors = "", list(_factors(member, 1))
+    sign, factors = "", list(factors_with_powers(member, 1))
     numbers: list[tuple[Expr, int]] = []
     units: list[str] = []
     n_pi = 0
@@ -383,23 +393,6 @@ def _plain_quantity(member: Expr) -> str | None:
         return None
     text = " ".join((sign + digits, *units))
     return text if parse_quantity(text) == meant else None
-
-
-def _factors(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
-    """Yield (factor, integer exponent) for the factors of `node^power`, left to right; a minus sign is (neg, 1)."""
-    if node.op == "neg":
-        yield Expr("neg"), 1
-        yield from _factors(node.args[0], power)
-    elif node.op == "mul":
-        for arg in node.args:
-            yield from _factors(arg, power)
-    elif node.op == "div":
-        yield from _factors(node.args[0], power)
-        yield from _factors(node.args[1], -power)
-    elif node.op == "pow" and (exponent := whole_number(node.args[1])) is not None:
-        yield from _factors(node.args[0], power * exponent)
-    else:
-        yield node, power
 
 
 # Units in the words after a number ------------------------------------------------------------------------------

@@ -93,7 +93,9 @@ def typed_value(text: str, question: str) -> str | None:
     >>> typed_value(r"17\text{ apples}", ""), typed_value("50 mW = 0.05 W", ""), typed_value("a = 3", "")
     ('17\\unit{count}', '50\\unit{mW}=0.05\\unit{W}', None)
     """
-    return counted_number(text, question) or _equal_quantities(text)
+    forms = [typed_quantity(form.strip()) for form in _EQUALS.split(text)]
+    is_chain = len(forms) > 1 and None not in forms
+    return "=".join(map(str, forms)) if is_chain else counted_number(text, question)
 
 
 def counted_number(text: str, question: str) -> str | None:
@@ -122,9 +124,3 @@ def _is_noun(named: str, *, is_text: bool) -> bool:
     if longest < _SHORTEST_NOUN[is_text] or not _NOUN.fullmatch(first) or find_unit_product(named) is not None:
         return False
     return find_unit_product(first) is None and first not in CONNECTIVES and UNITS.isdisjoint(named.split())
-
-
-def _equal_quantities(text: str) -> str | None:
-    """Return a chain of typed quantities, `50 mW = 1/20 W`, as LaTeX; None for anything else."""
-    forms = [typed_quantity(form.strip()) for form in _EQUALS.split(text)]
-    return "=".join(map(str, forms)) if len(forms) > 1 and None not in forms else None

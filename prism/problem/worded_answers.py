@@ -286,7 +286,7 @@ def _presented(solution_text: str) -> tuple[str, tuple[str, ...]]:
     budget.charge(len(text) * _CHARACTER)
     text = blank_spans(text, sorted(thinking_spans(text)))
     text = BROKEN_WORD.sub("", mask(text)[0])
-    boxes = "\n".join(dict.fromkeys(content.strip() for content in _boxes(text)))
+    boxes = "\n".join(dict.fromkeys(content.strip() for content in boxes_of(text)))
     lines = "\n".join(dict.fromkeys(found[1].strip() for found in _MARKER.finditer(text)))
     return text, tuple(place for place in (boxes, lines) if place)
 
@@ -304,7 +304,7 @@ def _sentences(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if words(piece)]
 
 
-def _boxes(text: str) -> list[str]:
+def boxes_of(text: str) -> list[str]:
     r"""Return the contents of the outermost `\boxed{...}` in order; boxes without closing brace are left out."""
     opened: list[tuple[int, bool]] = []  # where each open brace begins, and if it is a box
     found: list[tuple[int, int]] = []

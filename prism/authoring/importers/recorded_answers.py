@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import takewhile
+from string import ascii_lowercase, ascii_uppercase
 
 from prism.algebra.expr import Formula, symbols, symbols_of
 from prism.authoring.candidates import statement_context
@@ -21,13 +23,13 @@ from prism.equivalence.numbers.stated import StatedNumber, stated_number
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse
-from prism.latex.number_text import read_number_text
+from prism.latex.number_text import NumberText, read_number_text
 from prism.latex.unit_grammar import normalize_unit_text
 from prism.physics.context import describe_syntax_error
 from prism.physics.tables import Unit
 from prism.physics.units import find_unit_product
 from prism.problem.answers import formulas_of_answer
-from prism.problem.worded_answers import is_text
+from prism.problem.worded_answers import boxes_of, is_text, names_option
 
 ALGEBRAIC, NUMERICAL, TEXT = "algebraic", "numerical", "text-based"
 _MAX_ANSWER = 20_000  # characters of an answer
@@ -46,9 +48,7 @@ _YES_OR_NO = frozenset(("yes", "no", "y", "n"))
 _SEVERAL = frozenset(("tuple", "set"))  # operations that make several numbers one expression
 _CHOICE = re.compile(r"(?:\\text(?:bf|rm)?\s*\{|\\mathrm\s*\{|\\mathbf\s*\{)?\s*[([]?\s*([A-Za-z])\s*[)\].]?\s*\}?")
 _CHOICES = re.compile(r"[A-J](?:[\s,;、]*[A-J]){1,9}")
-_OPTION_OF_QUESTION = re.compile(
-    r"(?:^|[\n\s(])(?P<open>\(?)(?P<letter>[A-Ja-j])(?P<close>[).:：．、])(?=\s|[^\s\w]|\w)"
-)
+_OPTION_OF_QUESTION = re.compile(r"(?:^|[\n\s(])\(?([A-Ja-j])[).:：．、](?=[\s\S])")
 _INTERVAL = re.compile(r"[\[(]\s*([^,;\[\]()]+)\s*[,;]\s*([^,;\[\]()]+)\s*[\])]")
 _RANGE = re.compile(
     r"(?P<low>\d+(?:\.\d+)?)\s*(?:\$\s*)?(?:-{1,2}|–|—|~|\\sim|\bto\b)\s*(?:\$\s*)?(?P<high>\d+(?:\.\d+)?)(?P<unit>[^\d].*)?",
@@ -99,7 +99,7 @@ def _read_answer(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...
         raise RefusedError("answer-unread", f"{len(text)} characters are too many")
     if answer.kind is AnswerKind.TRUTH:
         return (_truth(text),)
-    if answer.kind is AnswerKind.CHOICE or _is_choice(text, answer.kind, question):
+    if answer.kind is AnswerKind.CHOICE or (answer.kind is AnswerKind.UNKNOWN and names_option(text, question)):
         return (_choice(text, question),)
     if answer.kind is AnswerKind.WORDS:
         raise RefusedError("answer-in-words", shown(text))
@@ -125,9 +125,9 @@ def bare_answer(text: str) -> str:
     while text != before:
         before = text
         text = text.rstrip(" \t\n.。;；,") if not text.endswith((r"\,", r"\;")) else text[:-2].rstrip()
-        opened = _BOX.match(text)
-        if opened and _closing(text, opened.end() - 1) == len(text) - 1:
-            text = text[opened.end() : -1].strip()
+        opened, boxes = _BOX.match(text), boxes_of(text)
+        if opened and boxes and opened.end() + len(boxes[0]) == len(text) - 1:
+            text = boxes[0].strip()
         for left, right in _DELIMITERS:
             inner = text[len(left) : -len(right)]
             is_framed = text.startswith(left) and text.endswith(right) and len(text) > len(left + right)
@@ -147,36 +147,6 @@ def label_of(text: str) -> str:
     """Return the letter of the part that an answer begins with, `(a) N = 3`; empty if with none."""
     label = _LABEL.match(text.replace("\ufeff", "").strip())
     return label[1] if label else ""
-
-
-def _closing(text: str, start: int) -> int:
-    """Return the index of the brace that closes the one at `start`; -1 if none does."""
-    depth, at = 0, start
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
-            continue
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        if not depth:
-            return at
-        at += 1
-    return -1
-
-
-def boxes_of(text: str) -> list[str]:
-    r"""Return the content of each `\boxed{...}` of a text, in order.
-
-    >>> boxes_of(r"\boxed{2} and \boxed{\frac{a}{b}}")
-    ['2', '\\frac{a}{b}']
-    """
-    found, at = [], 0
-    while opened := _BOX.search(text, at):
-        end = _closing(text, opened.end() - 1)
-        if end < 0:
-            break
-        found.append(text[opened.end() : end])
-        at = end
-    return found
 
 
 def split_at_commas(text: str) -> list[str]:
@@ -233,20 +203,15 @@ def number_with_unit(text: str, unit: str) -> str | None:
     >>> number_with_unit("3.31", r"$10^{-19} \mathrm{~J}$"), number_with_unit("1,250", ""), number_with_unit("m g", "N")
     ('3.31 \\times 10^{-19}\\unit{J}', '1250', None)
     """
-    left, relation, right = text.rpartition("=")
-    if relation and (_stated(right) is None or not _is_name(left)):
-        return None
-    written = right if relation else text
+    left, relation, written = text.rpartition("=")
     found = _stated(written)
-    if found is None:
+    if found is None or (relation and not _is_name(left)):
         return None
     power, rest = split_power(unit)
-    has_own_unit = found.unit is not None and written.strip() != _plain_number(written)
-    spelled = ""
-    if rest and not has_own_unit:
-        spelled = spelled_unit(rest)
-        if not spelled:
-            raise RefusedError("unit-unread", shown(rest))
+    is_asked = bool(rest) and found.unit is None
+    spelled = spelled_unit(rest) if is_asked else ""
+    if is_asked and not spelled:
+        raise RefusedError("unit-unread", shown(rest))
     number = _with_power(written, power)
     whole = f"{number}\\unit{{{spelled}}}" if spelled else number
     return f"{left.strip()} = {whole}" if relation else whole
@@ -254,7 +219,7 @@ def number_with_unit(text: str, unit: str) -> str | None:
 
 def _is_name(left: str) -> bool:
     """Return True for what may stand left of a number: one expression without words and without another equals sign."""
-    return "=" not in left and "\\text" not in left and not _WORD.search(left) and _can_be_parsed(left)
+    return "=" not in left and "\\text" not in left and not _WORD.search(left) and _parsed(left) is not None
 
 
 def spelled_quantity(text: str) -> str | None:
@@ -270,28 +235,28 @@ def spelled_quantity(text: str) -> str | None:
 
 def _stated(text: str) -> StatedNumber | None:
     """Return the number that a text states, with or without unit; None if it states none."""
-    for written in (_plain_number(text), text):
-        if not written:
-            continue
-        try:
-            read = parse(written)
-        except LatexSyntaxError:
-            continue
-        if read.kind == "expression" and (found := stated_number(read.members[0])) is not None:
-            return found
-    return None
+    plain = _decimal(text)
+    read = _parsed(plain.latex if plain else text)
+    return stated_number(read.members[0]) if read is not None and read.kind == "expression" else None
 
 
-def _plain_number(text: str) -> str:
-    r"""Return a decimal number without separators of thousands, `1250` for `1,250`; empty for any other text."""
+def _parsed(text: str) -> Formula | None:
+    """Return the formula that a text is as LaTeX, or a system; None if it is none."""
+    try:
+        return parse(text)
+    except LatexSyntaxError:
+        return None
+
+
+def _decimal(text: str) -> NumberText | None:
+    """Return a decimal number, `1250` of `1,250`; None for any other text."""
     found = read_number_text(text)
-    return found.latex if found and "/" not in found.mantissa and not text[found.end :].strip() else ""
+    return found if found and "/" not in found.mantissa and not text[found.end :].strip() else None
 
 
 def _with_power(written: str, power: int) -> str:
     """Return a number as LaTeX, multiplied by a power of ten."""
-    found = read_number_text(written) if _plain_number(written) else None
-    if found is not None:
+    if (found := _decimal(written)) is not None:
         return replace(found, power=found.power + power).latex
     return rf"({written.strip()}) \times 10^{{{power}}}" if power else written.strip()
 
@@ -302,13 +267,9 @@ def value_of(text: str) -> Fraction | None:
     >>> value_of("1,250"), value_of("$2.5$ m"), value_of("a + b")
     (Fraction(1250, 1), Fraction(5, 2), None)
     """
-    bare = bare_answer(text)
-    bare = bare.rpartition("=")[2] if "=" in bare else bare
-    found = _stated(bare)
-    if found is None:
-        plain = read_number_text(bare.replace("$", ""))
-        return plain.value if plain else None
-    return found.value
+    bare = bare_answer(text).rpartition("=")[2]
+    found = _stated(bare) or read_number_text(bare.replace("$", ""))
+    return None if found is None else found.value
 
 
 def unit_of(latex: str) -> Unit | None:
@@ -329,37 +290,19 @@ def _truth(text: str) -> AnswerNode:
     return AnswerNode(names[word in _FALSE], TEXT, f"'{names[0]}/{names[1]}'")
 
 
-def _is_choice(text: str, kind: AnswerKind, question: str) -> bool:
-    """Return True for the letter of an option, `(b)`, where the data set does not say what the answer is."""
-    if kind is not AnswerKind.UNKNOWN or not re.fullmatch(r"\(\s*[A-Ja-j]\s*\)|[A-J]", text):
-        return False
-    letter = text.strip("() ")
-    return letter in _options_in(question, letter)
-
-
-def _options_in(question: str, letter: str) -> list[str]:
-    """Return the letters of the options that a question lists, in the case of `letter`; at least two, else none."""
-    wanted = str.isupper if letter.isupper() else str.islower
-    found = {each["letter"] for each in _OPTION_OF_QUESTION.finditer(question) if wanted(each["letter"])}
-    first = "A" if letter.isupper() else "a"
-    run = [chr(ord(first) + k) for k in range(10)]
-    last = next((k for k, each in enumerate(run) if each not in found), len(run))
-    return run[:last] if last > 1 else []
-
-
 def _choice(text: str, question: str) -> AnswerNode:
     """Return the node of one chosen letter, with the letters that may be chosen as its options."""
     plain = _TEXT_BODY.sub(r"\1", text).strip()
     found = _CHOICE.fullmatch(plain)
+    if found is None and _CHOICES.fullmatch(plain):
+        raise RefusedError("several-choices", shown(plain))
     if found is None:
-        if _CHOICES.fullmatch(plain):
-            raise RefusedError("several-choices", shown(plain))
         raise RefusedError("answer-unread", f"{shown(plain)} is no letter of a choice")
     letter = found[1]
-    first = ord("A" if letter.isupper() else "a")
-    place = ord(letter) - first + 1
-    n_option = place if _FEWEST_OPTIONS < place <= _MOST_OPTIONS else _FEWEST_OPTIONS  # if the question lists none
-    options = _options_in(question, letter) or [chr(first + k) for k in range(n_option)]
+    letters = (ascii_uppercase if letter.isupper() else ascii_lowercase)[:_MOST_OPTIONS]
+    options = list(takewhile({each[1] for each in _OPTION_OF_QUESTION.finditer(question)}.__contains__, letters))
+    if len(options) < 2:  # the question lists none
+        options = list(letters[: max(_FEWEST_OPTIONS, letters.find(letter) + 1)])
     if letter not in options:
         raise RefusedError("answer-unread", f"{shown(letter)} is none of {', '.join(options)}")
     return AnswerNode(letter, TEXT, f"'{'/'.join(options)}'")
@@ -376,31 +319,17 @@ def _is_range(text: str, kind: AnswerKind) -> bool:
     return kind is AnswerKind.NUMBER and _INTERVAL.fullmatch(text) is not None
 
 
-def is_words(text: str) -> bool:
-    r"""Return True for an answer that is words and no formula.
-
-    >>> is_words(r"\text{dark}"), is_words("the field is zero"), is_words("m g h"), is_words("v = 2 m/s")
-    (True, True, False, False)
-    """
-    bare = bare_answer(text)
-    if is_text(bare) and (_WORD.search(_TEXT_BODY.sub(r"\1", bare)) or "\\text" in bare):
-        return find_unit_product(bare) is None
-    outside = _TEXT_BODY.sub(" ", bare)
-    inside = " ".join(_TEXT_BODY.findall(bare))
-    return "=" not in outside and len(_WORD.findall(inside)) > 2
-
-
 def _formulas(text: str, answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
     """Return the nodes of an answer that is a formula."""
-    if is_words(text):
-        raise RefusedError("answer-in-words", shown(one_line(text)))
     text = _without_condition(text)
-    is_formula = answer.kind is AnswerKind.FORMULA or _names_symbols(text, question)
-    is_whole = (is_formula or text.startswith("\\begin{")) and _can_be_parsed(text)
-    found = [text] if is_whole else [_with_unit(latex) for latex in formulas_of_answer(text)]
+    is_words = is_text(text) and _WORD.search(text) and not any(map(str.isdigit, text))
+    found = [] if is_words else formulas_of_answer(text)
     if not found:
         _node_of(text)  # raises, with the reason
         raise RefusedError("answer-in-words", shown(one_line(text)))
+    is_formula = answer.kind is AnswerKind.FORMULA or _names_symbols(text, question)
+    is_whole = (is_formula or text.startswith("\\begin{")) and _parsed(text) is not None
+    found = [text] if is_whole else [_with_unit(latex) for latex in found]
     nodes = [node for latex in found for node in _node_of(latex)]
     if answer.unit and any(node.form == ALGEBRAIC for node in nodes):
         nodes = [AnswerNode(n.latex, n.form, told=f"the unit {answer.unit} stays out of the formula") for n in nodes]
@@ -419,19 +348,8 @@ def _without_condition(text: str) -> str:
 
 def _names_symbols(text: str, question: str) -> bool:
     """Return True if an answer has a symbol that its question declares, so that `2 m` there is no length."""
-    try:
-        return bool(symbols(*parse(text).members) & statement_context(question).declared)
-    except LatexSyntaxError:
-        return False
-
-
-def _can_be_parsed(text: str) -> bool:
-    """Return True if a text is LaTeX of one formula, or of a system."""
-    try:
-        parse(text)
-    except LatexSyntaxError:
-        return False
-    return True
+    read = _parsed(text)
+    return read is not None and bool(symbols(*read.members) & statement_context(question).declared)
 
 
 def _node_of(latex: str) -> list[AnswerNode]:

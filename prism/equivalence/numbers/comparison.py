@@ -124,8 +124,11 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
             )
         factor = 2 * PI if "turn" in claim.rates else 1 / (2 * PI)
     is_difference = reference.subject.op == "sym" and bool(symbol_of(reference.subject.name).change)
-    value = _value_in_unit_of(claim, wanted, is_difference=is_difference) * factor
-    return _compare_values(wanted, claim, value, _unit_ratio(claim, wanted) * factor, spec, readings)
+    ratio = _unit_size(claim) / _unit_size(wanted)
+    zeros = [Fraction(0) if each.unit is None else each.unit.offset for each in (claim, wanted)]
+    shift = Fraction(0) if is_difference else (zeros[0] - zeros[1]) / _unit_size(wanted)
+    value = (claim.value * ratio + shift) * factor
+    return _compare_values(wanted, claim, value, ratio * factor, spec, readings)
 
 
 def _compare_values(
@@ -216,20 +219,7 @@ def _unit_in_last_place(value: Fraction, figures: int) -> Fraction:
     return Fraction(10) ** (math.floor(math.log10(abs(value))) - figures + 1) if value else Fraction(0)
 
 
-def _value_in_unit_of(claim: StatedNumber, wanted: StatedNumber, *, is_difference: bool) -> Fraction:
-    """Convert the value of `claim` to the unit of `wanted`.
-
-    Args:
-        is_difference: the quantity is a difference, so that zero points of °C and °F do not count.
-    """
-    source, target = claim.unit or DIMENSIONLESS, wanted.unit or DIMENSIONLESS
-    shift = Fraction(0) if is_difference else source.offset - target.offset
-    return claim.value * _unit_ratio(claim, wanted) + shift / (PI**target.pi * target.factor)
-
-
-def _unit_ratio(claim: StatedNumber, wanted: StatedNumber) -> Fraction:
-    """Return the unit of `claim` divided by that of `wanted`: 1000 for km and m."""
-    source, target = claim.unit or DIMENSIONLESS, wanted.unit or DIMENSIONLESS
-    if source == target:
-        return Fraction(1)
-    return source.factor * PI ** (source.pi - target.pi) / target.factor
+def _unit_size(number: StatedNumber) -> Fraction:
+    """Return the unit of a number in coherent SI units, without a zero point; 1 without unit."""
+    unit = number.unit or DIMENSIONLESS
+    return unit.factor * PI**unit.pi

@@ -6,20 +6,20 @@ A formula whose inputs are all given is also stated by its number (semantics N.4
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbols, walk
+from prism.algebra.expr import EQUALITIES, Expr, Formula, ops_of, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
 from prism.equivalence.numbers.comparison import is_close
-from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, literal_precision, stated_number
+from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, literal_precision
+from prism.latex.unit_grammar import product_of
 from prism.physics.constants import constant_table
 from prism.physics.context import EMPTY_CONTEXT, Context, constant_readings, given_values, kind_of, may_be_constant
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.quantities import is_unit_product, resolve_units, single_unit
+from prism.physics.quantities import is_unit_product, read_product, resolve_units
 from prism.physics.tables import BASE_UNITS, Dimension, Unit
 
 MAX_STEPS = 60  # of the secant method; it either converges in ten or not at all
@@ -38,37 +38,26 @@ def number_in_constants(f: Formula, context: Context) -> Numeric | None:
     if f.kind != "equation":
         return None
     for side, other in (f.members, f.members[::-1]):
-        factors = side.args if side.op == "mul" else (side,)
-        subjects = [each for each in factors if is_subject(each) and not _is_constant(each, context)]
-        beside = [each for each in factors if each not in subjects]
-        if len(subjects) != 1 or not all(_is_constant(each, context) for each in beside):
+        subjects = [each for each in _factors(side) if is_subject(each) and not _is_constant(each, context)]
+        beside = [each for each in _factors(side) if each not in subjects]
+        is_minus, factors = other.op == "neg", _factors(other.args[0] if other.op == "neg" else other)
+        literals = [each for each in factors if each.op == "num" and each.value]
+        measures = [each for each in factors if each not in literals]
+        in_constants = [each for each in (*beside, *measures) if not is_unit_product(each)]
+        if len(subjects) != 1 or len(literals) != 1 or not (measures and in_constants):
             continue
-        read = _literal_in_constants(other, context) if not beside else stated_number(other)
-        if read is None or read.unit is None:
-            continue
-        product = Expr("mul", tuple(beside)) if beside[1:] else beside[0] if beside else number(1)
-        measured = evaluate_with_units(product, context)
-        if measured is not None and measured[0]:
-            dimension = tuple(one - two for one, two in zip(read.dimension, measured[1], strict=True))
-            unit = Unit("", read.unit.factor / measured[0], dimension, pi=read.unit.pi)
-            return Numeric(subjects[0], replace(read, unit=unit))
+        measured = evaluate_with_units(Expr("div", (product_of(measures), product_of(beside))), context)
+        if all(_is_constant(each, context) for each in in_constants) and measured is not None:
+            figures, ulp = literal_precision(literals[0], has_unit=True)
+            value = literals[0].value or Fraction(0)
+            unit = Unit("", *measured)
+            return Numeric(subjects[0], StatedNumber(-value if is_minus else value, unit, figures, ulp))
     return None
 
 
-def _literal_in_constants(node: Expr, context: Context) -> StatedNumber | None:
-    """Return the one number of a product of constants of nature and units, in these; None for anything else."""
-    factors = node.args if node.op == "mul" else ()
-    literals = [factor for factor in factors if factor.op == "num"]
-    rest = [factor for factor in factors if factor.op != "num"]
-    if len(literals) != 1 or not literals[0].value or all(map(is_unit_product, rest)):
-        return None
-    if not all(is_unit_product(each) or (each.op == "sym" and _is_constant(each, context)) for each in rest):
-        return None
-    measured = evaluate_with_units(node, context)
-    if measured is None:
-        return None
-    figures, ulp = literal_precision(literals[0], has_unit=True)
-    return StatedNumber(literals[0].value, Unit("", measured[0] / literals[0].value, measured[1]), figures, ulp)
+def _factors(node: Expr) -> tuple[Expr, ...]:
+    """Return the factors of a product; any other expression as one."""
+    return node.args if node.op == "mul" else (node,)
 
 
 def _is_constant(node: Expr, context: Context) -> bool:
@@ -162,20 +151,8 @@ def _adds_degrees_to_numbers(node: Expr) -> bool:
 
 def degree_exponent(node: Expr) -> int | None:
     """Return the power of degrees in a product of numbers and units: 1 for `30°`; None for 0 or a non-product."""
-    if node.op == "num":
-        return 0 if node.value else None
-    if is_unit_product(node):
-        unit = single_unit(node)
-        return None if unit is None else unit.pi
-    if node.op == "neg":
-        return degree_exponent(node.args[0])
-    if node.op not in ("mul", "div"):
-        return None
-    powers = [degree_exponent(arg) for arg in node.args]
-    if any(power is None for power in powers):
-        return None
-    signs = (1, -1) if node.op == "div" else (1,) * len(powers)
-    return sum(sign * (power or 0) for sign, power in zip(signs, powers, strict=True))
+    product = None if "const" in ops_of(node) else read_product(node)
+    return product.pi if product is not None and product.factor else None
 
 
 def evaluate_with_units(
@@ -192,22 +169,27 @@ def evaluate_with_units(
         Value in coherent SI units and dimension; None if a symbol has no value, or the units do not fit.
     """
     plain = resolve_units(node)
-    names = symbols(plain)
-    values: dict[str, float] = {}
-    dimensions: dict[str, Dimension] = {}
-    for name in names:
-        found = symbol_value(name, context, known or {})
-        if found is None:
+    found = _known_symbols(plain, context, known or {})
+    if found is None:
+        return None
+    value = value_at(plain, {name: each for name, (each, _) in found.items()})
+    dimension = dimension_of(plain, {name: each for name, (_, each) in found.items()})
+    return None if value is None or dimension is None else (Fraction(value), dimension)
+
+
+def _known_symbols(node: Expr, context: Context, known: KnownValues) -> KnownValues | None:
+    """Return the values of all symbols of an expression; None if one has none, or the dimensions of terms differ."""
+    found: dict[str, tuple[float, Dimension]] = {}
+    for name in symbols(node):
+        value = symbol_value(name, context, known)
+        if value is None:
             return None
-        values[name], dimensions[name] = found
+        found[name] = value
     try:
-        dimension = dimension_of(plain, dimensions)
+        dimension_of(node, {name: each for name, (_, each) in found.items()})
     except Inconsistent:
         return None
-    value = value_at(plain, values)
-    if value is None or dimension is None:
-        return None
-    return Fraction(value), dimension
+    return found
 
 
 def _evaluate_with_cancelling(node: Expr, context: Context) -> tuple[Fraction, Dimension] | None:
@@ -274,17 +256,10 @@ def root_near(
     if len(f.members) != 2 or f.relations[0] not in EQUALITIES or not start:
         return None
     residual = Expr("sub", tuple(resolve_units(member) for member in f.members))
-    values = {name: start}
-    dimensions = {name: dimension}
-    for other in symbols(residual) - {name}:
-        found = symbol_value(other, context, known)
-        if found is None:
-            return None
-        values[other], dimensions[other] = found
-    try:
-        dimension_of(residual, dimensions)
-    except Inconsistent:
+    settled = _known_symbols(residual, context, {**known, name: (start, dimension)})
+    if settled is None:
         return None
+    values = {each: value for each, (value, _) in settled.items()}
     x, y = start, start * (1 + _FIRST_STEP)
     at_x = value_at(residual, values)
     for _ in range(MAX_STEPS):

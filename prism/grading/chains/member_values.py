@@ -7,7 +7,7 @@ rounded.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -100,24 +100,29 @@ def rounding_spread(member: Expr, beside: Expr, kernel: ModuleType) -> float:
     value = value_of(resolve_units(member), {}, kernel)
     if not value:
         return 0.0
-    whole = any(half_last_place(node) for node in walk(beside))  # 2.6 may be given as 3, but 5/2 is not 3
-    lone = lone_literal(member)
     moved = 0.0
-    literals = dict.fromkeys(
-        node for node in walk(member) if node.op == "num" and (half_last_place(node) or node is lone)
-    )
-    for literal in list(literals)[:MAX_LITERALS]:
-        half = half_last_place(literal) or (Fraction(1, 2) if whole else Fraction(0))
-        if literal is not lone:
-            half = _cap_at_tenth_of_literal(half, literal)
-        near = value_of(resolve_units(with_literal_moved(member, literal, half)), {}, kernel)
-        moved += abs(near - value) if near is not None else abs(value)
+    for near in _moved(member, is_whole_rounded=any(map(half_last_place, walk(beside)))):  # 2.6 = 3, but 5/2 is not 3
+        found = value_of(resolve_units(near), {}, kernel)
+        moved += abs(found - value) if found is not None else abs(value)
     return moved / abs(value)
 
 
-def _cap_at_tenth_of_literal(half: Fraction, literal: Expr) -> Fraction:
-    """Return the rounding error `half` of a literal, but at most a tenth of the literal (0.05 for 0.5)."""
-    return min(half, abs(literal.value or Fraction(0)) / 10)
+def _moved(member: Expr, *, is_whole_rounded: bool = False) -> Iterator[Expr]:
+    """Yield a member once for each of its decimals, which is off by half a unit in its last place, at most by a tenth.
+
+    Args:
+        is_whole_rounded: a member that is one literal may be a rounded whole number.
+    """
+    lone = lone_literal(member)
+    literals = dict.fromkeys(node for node in walk(member) if node is lone or half_last_place(node))
+    for literal in list(literals)[:MAX_LITERALS]:
+        half = half_last_place(literal)
+        if literal is lone:
+            half = half or Fraction(int(is_whole_rounded), 2)
+        else:
+            half = min(half, abs(literal.value or Fraction(0)) / 10)
+        if half:
+            yield with_literal_moved(member, literal, half)
 
 
 def with_literal_moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
@@ -210,9 +215,7 @@ def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
 def rounding_spread_of_ratio(member: Expr, notation: Notation, context: Context, kernel: ModuleType) -> float:
     """Return the relative change of a member with symbols if each decimal is off by half a unit in its last place."""
     moved = 0.0
-    literals = dict.fromkeys(node for node in walk(member) if half_last_place(node))
-    for literal in list(literals)[:MAX_LITERALS]:
-        near = with_literal_moved(member, literal, _cap_at_tenth_of_literal(half_last_place(literal), literal))
+    for near in _moved(member):
         ratios = ratios_at_draws(near, member, notation, context, kernel, n_draw=_FEW_DRAWS)
         moved += max((abs(ratio - 1) for ratio in ratios if not math.isnan(ratio)), default=0.0)
     return moved

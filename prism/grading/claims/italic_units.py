@@ -45,8 +45,7 @@ def with_italic_units(
     members = [(member, f.latex) for f in formulas if f is not None for member in f.members]
     used = symbols(*(each for each, text in members if italic_units_as_quantity(each, frozenset(), text) is None))
     meant = frozenset((*known, *used))
-    settled = [None if f is None else _as_written(f, dimensions, meant) for f in formulas]
-    return [None if f is None else _with_units(f, dimensions, meant) for f in settled]
+    return [None if f is None else _with_units(f, dimensions, meant) for f in formulas]
 
 
 def units_hint(claim: Formula, references: Iterable[Formula]) -> str:
@@ -59,27 +58,19 @@ def units_hint(claim: Formula, references: Iterable[Formula]) -> str:
     return ""
 
 
-def _as_written(f: Formula, dimensions: Mapping[str, Dimension], meant: frozenset[str]) -> Formula:
-    """Return a formula for a quantity that has a number, with the units that only its text tells."""
-    if f.parts:
-        return replace(f, parts=tuple(_as_written(part, dimensions, meant) for part in f.parts))
-    if len(f.members) < 2 or not (f.members[0].name in dimensions or is_nameless(f.members[0])):
-        return f
-    read = []
-    for member in f.members:
-        quantity = italic_units_as_quantity(member, meant, f.latex)
-        is_told = quantity is not None and quantity != italic_units_as_quantity(member, meant)
-        read.append(quantity if quantity is not None and is_told else member)
-    return with_members(f, tuple(read))
-
-
-def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collection[str]) -> Formula:
+def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: frozenset[str]) -> Formula:
     """Return a formula, or each part of it, with units read in the members that are equal to its first one."""
     if f.parts:
         return replace(f, parts=tuple(_with_units(part, dimensions, meant) for part in f.parts))
-    if len(f.members) < 2 or (wanted := dimensions.get(f.members[0].name)) is None:
+    wanted = dimensions.get(f.members[0].name) if f.members else None
+    if len(f.members) < 2 or (wanted is None and not is_nameless(f.members[0])):
         return f
-    read = [_quantity(member, wanted, dimensions, meant, f.latex) or member for member in f.members[1:]]
+    read = []
+    for member in f.members[1:]:
+        quantity = italic_units_as_quantity(member, meant, f.latex)
+        if quantity is None or quantity == italic_units_as_quantity(member, meant):  # the text tells nothing of its own
+            quantity = None if wanted is None else _quantity(member, wanted, dimensions, meant, f.latex)
+        read.append(quantity or member)
     return with_members(f, (f.members[0], *read))
 
 
@@ -95,12 +86,10 @@ def _quantity(
 ) -> Expr | None:
     """Return a member as a number with units of the dimension `wanted`; None if it may be a product of symbols."""
     quantity = _read_units(member, wanted, text)
-    if quantity is None:
-        return None
-    if symbols(member) <= {*meant, *dimensions}:
-        try:
-            as_symbols = dimension_of(member, dimensions)
-        except Inconsistent:
-            return quantity
-        return quantity if as_symbols is not None and as_symbols != wanted else None
-    return quantity
+    if quantity is None or not symbols(member) <= {*meant, *dimensions}:
+        return quantity
+    try:
+        as_symbols = dimension_of(member, dimensions)
+    except Inconsistent:
+        return quantity
+    return None if as_symbols in (None, wanted) else quantity

@@ -7,18 +7,26 @@ roman text, for `unit_text` to read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 
 from prism.latex.parsing.leaves import Cursor, read_power
 from prism.latex.parsing.names import flat_argument
-from prism.latex.parsing.tokens import EXPONENT_READ, MAX_DIGITS, MAX_TEN_EXPONENT, Fault, Token, unit_token
+from prism.latex.parsing.tokens import Fault, Token, tokenize, unit_token
 
 _ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # a number comes first
 SIUNITX = _NUMBERED | {r"\si", r"\unit"}
-_EXPONENTS = frozenset("eEdD")
-_THOUSANDS = 3  # digits behind a comma that may be thousands
+_SPELLINGS = tuple((re.compile(pattern), spelled) for pattern, spelled in (
+    (r"(?<=\d) +(?=\d)", ""),
+    (r"(?<![A-Za-z\\])x(?![A-Za-z])", r"\\times "),
+    (r"(?<![A-Za-z\\]) *[eEdD] *(?=[-+]?\d)", "e"),
+    (r"(?<!\d)e(?=[-+]?\d)", "1e"),
+    (r"\+ *-", r"\\pm "),
+    (r"(?<![\d.,])(\d+),(\d\d?|\d{4,})(?![\d.])", r"\1.\2"),  # three digits may be thousands
+))  # fmt: skip
+_UNCERTAIN = re.compile(r"\d(?:\.(?P<decimals>\d*))?(?P<mark>\((?P<last>[^()]*)\))")
 
 
 def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -49,62 +57,18 @@ def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
 
 def _numeral(inner: list[Token]) -> list[Token]:
     r"""Return the flat tokens of a number in the spelling of formulas: `3 x 10^4`, `1.2d3`, `2.50(5)`, `12 345`."""
-    out: list[Token] = []
-    index = 0
-    while index < len(inner):
-        part = inner[index]
-        index += 1
-        last = out[-1] if out and out[-1].type == "number" and "e" not in out[-1].text else None
-        rest = [each.type for each in inner[index : index + 2]]
-        if part.text == "x" and part.type == "letter":
-            out.append(Token("TIMES", r"\times", part.pos))
-        elif part.text in _EXPONENTS and (digits := _exponent(inner, index)) and (last or not out):
-            mantissa = out.pop().text if last else "1"
-            out.append(Token("number", f"{mantissa}e{digits}", part.pos))
-            index += 1 + (inner[index].type != "number")
-        elif last and part.type == "number" and part.text.isdigit():
-            out[-1] = replace(last, text=last.text + part.text)
-            if len(out[-1].text) > MAX_DIGITS:
-                raise Fault(part.pos, f"a number of more than {MAX_DIGITS} digits", kind="limit")
-        elif part.type == "PLUS" and rest[:1] == ["MINUS"]:
-            out.append(Token("PM", r"\pm", part.pos))
-            index += 1
-        elif part.text == "," and last and last.text.isdigit() and _is_decimal(inner[index:]):
-            out[-1] = Token("number", f"{last.text}.{inner[index].text}", last.pos, last.gap)
-            index += 1
-        elif part.text == "(" and last and rest == ["number", "CLOSE"]:
-            out += [Token("PM", r"\pm", part.pos), Token("number", _in_last_digits(last, inner[index]), part.pos)]
-            index += 2
-        else:
-            out.append(part)
-    return out
-
-
-def _exponent(inner: list[Token], index: int) -> str:
-    """Return the whole number with its sign that stands at an index of a number's tokens; empty for none."""
-    types = [part.type for part in inner[index : index + 2]]
-    signed = types in (["MINUS", "number"], ["PLUS", "number"])
-    digits = inner[index + signed].text if signed or types[:1] == ["number"] else ""
-    if not digits.isdigit() or int(digits[:EXPONENT_READ]) > MAX_TEN_EXPONENT:
-        return ""
-    return ("-" if types[0] == "MINUS" else "") + digits
-
-
-def _is_decimal(rest: list[Token]) -> bool:
-    """Return True if the digits behind a comma are decimals: whole, and not three, which may be thousands."""
-    return bool(rest) and rest[0].type == "number" and rest[0].text.isdigit() and len(rest[0].text) != _THOUSANDS
-
-
-def _in_last_digits(number: Token, uncertainty: Token) -> str:
-    """Return an uncertainty that is told in the last digits of a number, 0.05 for the 5 of `2.50(5)`.
-
-    Errors:
-        Fault: the uncertainty is no whole number.
-    """
-    if not uncertainty.text.isdigit() or "e" in number.text:
-        raise Fault(uncertainty.pos, "an uncertainty that is no whole number of last digits")
-    n_decimals = len(number.text.partition(".")[2])
-    return format(Decimal(uncertainty.text).scaleb(-n_decimals), "f")
+    if not inner:
+        return []
+    text = "".join(f"{' ' * bool(part.gap)}{part.text}{' ' * part.text.startswith(chr(92))}" for part in inner)
+    for pattern, spelled in _SPELLINGS:
+        text = pattern.sub(spelled, text)
+    uncertain = _UNCERTAIN.search(text)
+    if uncertain is not None:
+        if not uncertain["last"].isdigit():
+            raise Fault(inner[0].pos, "an uncertainty that is no whole number of last digits")
+        spread = Decimal(uncertain["last"]).scaleb(-len(uncertain["decimals"] or ""))
+        text = rf"{text[: uncertain.start('mark')]} \pm {spread:f}{text[uncertain.end() :]}"
+    return [replace(part, pos=inner[0].pos) for part in tokenize(" " * inner[0].pos + text)[:-1]]
 
 
 def _read_option(cursor: Cursor) -> list[Token]:

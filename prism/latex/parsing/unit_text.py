@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
+from prism.algebra.expr import Expr
 from prism.latex.parsing.tokens import Token, unit_token
 from prism.latex.unit_grammar import (
+    SPEED_OF_LIGHT,
     NoReadingError,
-    UnitPower,
-    UnitProduct,
+    base_and_power,
     normalize_unit_text,
     parse_unit_text,
     split_joined_units,
@@ -67,39 +67,26 @@ def read_unit_expression(tokens: Sequence[Token]) -> UnitExpression | None:
         return None
     if product.slashes > 1 and product.doubt:
         return None
-    above, below = _factors(product, tokens[0].pos, has_light="eV" in clean)
+    above, below = ([_token(each, tokens[0].pos) for each in side] for side in (product.above, product.below))
     known = all("_" not in item.text or item.text in WITH_SUBSCRIPT for item in (*above, *below))
     return UnitExpression(above, below) if known and (above or below) else None
 
 
-def _factors(product: UnitProduct, pos: int, *, has_light: bool) -> tuple[list[Token], list[Token]]:
-    """Return the factors of a product above and below its line as tokens.
-
-    Args:
-        pos: offset of the text.
-        has_light: `c` is the speed of light, as in `MeV/c^2`, and a symbol.
-    """
-
-    def leaf(factor: UnitPower) -> Token:
-        if isinstance(factor.base, UnitProduct):
-            inner = UnitExpression(*_factors(factor.base, pos, has_light=has_light))
-            item = Token("PAREN", "(", pos, args=[unit_items(inner, pos)])
-        elif has_light and factor.base == "c":
-            item = Token("SYM", "c", pos)
-        else:
-            item = unit_token(factor.base.translate(_NAMES), pos)
-        if factor.power != 1:
-            item.sup = _power_tokens(factor.power, pos)
-        return item
-
-    return [leaf(each) for each in product.above], [leaf(each) for each in product.below]
-
-
-def _power_tokens(power: Fraction, pos: int) -> list[Token]:
-    """Return an exponent as the tokens that spell it."""
-    sign = [Token("MINUS", "-", pos)] if power < 0 else []
-    under = [Token("SLASH", "/", pos), Token("NUM", str(power.denominator), pos)] if power.denominator > 1 else []
-    return [*sign, Token("NUM", str(abs(power.numerator)), pos), *under]
+def _token(factor: Expr, pos: int) -> Token:
+    """Return a factor of a unit as a token; `c` beside electronvolts is a symbol, a bracket holds its expression."""
+    base, power = base_and_power(factor)
+    item = unit_token(base.name.translate(_NAMES), pos)
+    if base.args:
+        item = Token("UNIT", "", pos, expr=base)
+    elif base.op == "num":
+        item = Token("PAREN", "(", pos, args=[[]])  # holds no unit, and is refused
+    elif base.name == SPEED_OF_LIGHT:
+        item = Token("SYM", "c", pos)
+    if power != 1:
+        sign = [Token("MINUS", "-", pos)] if power < 0 else []
+        under = [Token("SLASH", "/", pos), Token("NUM", str(power.denominator), pos)] if power.denominator > 1 else []
+        item.sup = [*sign, Token("NUM", str(abs(power.numerator)), pos), *under]
+    return item
 
 
 def raise_last_unit(factors: list[Token], power: list[Token], pos: int) -> None:

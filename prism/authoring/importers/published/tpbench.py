@@ -13,8 +13,8 @@ from prism.authoring.importers.entries import (
     fields_of,
     kept,
 )
-from prism.authoring.importers.recorded_answers import boxes_of
 from prism.latex import extract
+from prism.problem.worded_answers import boxes_of
 
 _DOMAINS = {
     "QM": "Quantum Mechanics", "Quantum Mechanics": "Quantum Mechanics", "Classical Mechanics": "Mechanics",

@@ -17,8 +17,9 @@ from prism.authoring.importers.entries import (
     kept,
     language_of,
 )
-from prism.authoring.importers.recorded_answers import bare_answer, boxes_of, split_at_commas
+from prism.authoring.importers.recorded_answers import bare_answer, split_at_commas
 from prism.errors import count_of
+from prism.problem.worded_answers import boxes_of
 
 _KINDS = {
     "NV": AnswerKind.NUMBER,

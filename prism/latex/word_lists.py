@@ -27,8 +27,10 @@ MEANINGS = frozenset(
     )
 )
 CLAIMS = frozenset((
-    *("wrong", "mistakes", "right", "negators", "stating", "referring", "breaks", "contrasting", "harmless"),
-    *("limiting", "retracting", "struck", "unsure", "supposing", "absurd", "citing", "asking", "affirming", "doubting"),
+    *("wrong", "mistakes", "right", "negators", "stating", "asserting", "refusing", "subjects", "referring", "linking"),
+    *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "withdrawing", "struck", "unsure"),
+    *("supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly", "disowning", "tasks", "obliging"),
+    *("proving", "done", "asking", "affirming", "doubting", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

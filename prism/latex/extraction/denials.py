@@ -1,13 +1,18 @@
-r"""What the words around a formula say of it: denied, taken back, asked or supposed to be refuted, in ten languages.
+r"""What the words around a formula say of it: denied, taken back, asked, wished or only to be shown, in ten languages.
 
-The words stand in `vocabulary/words/<language>.toml`, table `claims`, each with its role; the rules are the same for
-all languages, and no text is asked for its language. A text is cut into sentences, and these into clauses, at
-punctuation and at words such as "but", "so" and "because". A formula is denied
+The words stand in `vocabulary/words/<language>.toml`, table `claims`, each with its roles; `README.md` there says what
+each role does. The rules are the same for all languages. A text is cut into sentences, and these into clauses, at
+punctuation and at words such as "but", "so" and "because"; a word counts in the languages that its sentence is in. A
+formula is not claimed
 
-- by its own clause: "it is not true that A", "wrongly assume that A", "A does not apply here";
-- by a later clause of its sentence, or the next sentence, that refers back: "so this cannot be right", "No wait, ...";
+- if what governs it is negative: "it is not true that A", "I doubt that A", "far be it from me to write A", "A does not
+  apply here"; "nobody will deny that A" has two negative words and affirms;
+- if it is wished, or a condition contrary to fact: "if only A", "gälte A, so ...";
+- if it is only a task: "we are asked to prove that A", unless a later sentence says that this is done;
+- if a later clause of its sentence, or the next sentence, refers back: "so this cannot be right", "sadly it is not";
+- if somebody else, or the writer in former times, said it, and what follows disowns it: "whoever writes A forgets ...";
 - by a bracket behind it, or a label before it: "(ignore this line)", "Not valid: A";
-- in a question that nobody answers, behind "I am not sure whether", and where it is supposed to be refuted.
+- in a question that nobody answers, behind "whether", and where it is supposed to be refuted.
 
 A clause says that something is wrong by a word of the role `wrong`, or by one of `right` with a negator; with a negator
 beside it a word of `wrong` says nothing. What limits the validity ("does not hold for large angles") denies nothing.
@@ -16,7 +21,8 @@ beside it a word of `wrong` says nothing. What limits the validity ("does not ho
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,15 +36,25 @@ T = TypeVar("T")
 
 _TOKEN = re.compile(r"[^\W\d_§]+")
 _FORMULA = re.compile(f"{FORMULA}*")
+_LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
 _WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
 _SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_])")
 _HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
+_BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
+_PERHAPS_NOT = 2  # words
+_VERDICT = 8  # words of a clause that only says yes or no, at most
 _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
-_DENYING = frozenset(("wrong", "mistakes", "negators", "retracting", "struck", "unsure", "supposing", "citing"))
+_STATING = frozenset(("stating", "asserting"))
+_NEGATED = _STATING | {"right", "proving"}
+_OTHERS = frozenset(("citing", "others", "formerly"))
+_ANSWERING = frozenset(("negators", "contrasting", "referring", "breaks", "right", "wrong", "doubting", "affirming", "common"))
 _BEHIND_PREDICATE = frozenset("here since because as by and but so too again now anyway too either".split())
+_PHRASE_WORD = re.compile(r"[^\W\d_]+\*?")
+_Phrase = tuple[tuple[str, ...], frozenset[str]]  # further words, and roles
+_STEM = "*"  # at the end of a word in the lists: the word may go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +79,44 @@ class _Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class _Phrases:
-    """The phrases of all languages with their roles.
+class _Lexicon:
+    """The phrases of a language: their words behind the first two, and their roles.
 
     Attributes:
-        parted: by their first word, each as its further words and its roles, longest first.
-        unparted: those of scripts that part no words.
-        pattern: finds any of these, longest first.
+        pairs: those of several words by the first and then the second, longest first.
+        single: those of one word.
+        stems: words that may go on.
     """
 
-    parted: Mapping[str, Sequence[tuple[tuple[str, ...], frozenset[str]]]]
+    pairs: Mapping[str, Mapping[str, Sequence[_Phrase]]]
+    single: Mapping[str, frozenset[str]]
+    stems: tuple[str, ...]
+
+    def longest(self, words: Sequence[str], at: int) -> tuple[int, frozenset[str]] | None:
+        """Return the number of words of the longest phrase at word number `at`, and its roles; None without one."""
+        word = words[at]
+        if (seconds := self.pairs.get(word)) and at + 1 < len(words):
+            for rest, roles in seconds.get(words[at + 1], ()):
+                if not rest or rest == tuple(words[at + 2 : at + 2 + len(rest)]):
+                    return 2 + len(rest), roles
+        if (roles := self.single.get(word)) is None and word.startswith(self.stems):
+            roles = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
+        return (1, roles) if roles else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """The phrases of all languages.
+
+    Attributes:
+        lexicons: of the languages that part their words.
+        common: the most frequent words of these, with their languages.
+        unparted: the phrases of the others, with their roles.
+        pattern: finds any of the last, longest first.
+    """
+
+    lexicons: Mapping[str, _Lexicon]
+    common: Mapping[str, Sequence[str]]
     unparted: Mapping[str, frozenset[str]]
     pattern: re.Pattern[str]
 
@@ -80,21 +124,29 @@ class _Phrases:
 @cache
 def _phrases() -> _Phrases:
     """Return the phrases of the shipped lists."""
-    roles: dict[str, set[str]] = {}
-    for lists in word_lists().values():
+    lexicons: dict[str, _Lexicon] = {}
+    common: dict[str, list[str]] = {}
+    unparted: dict[str, set[str]] = {}
+    for language, lists in word_lists().items():
+        roles: dict[str, set[str]] = {}
         for role in CLAIMS:
-            for text in lists.get(f"claims.{role}", ()):
-                roles.setdefault(text.lower(), set()).add(role)
-    index: dict[str, list[tuple[tuple[str, ...], frozenset[str]]]] = {}
-    unparted = {text: frozenset(found) for text, found in roles.items() if max(text) >= FIRST_UNPARTED}
-    for text, found in roles.items():
-        if text not in unparted:
-            first, *rest = _TOKEN.findall(text)
-            index.setdefault(first, []).append((tuple(rest), frozenset(found)))
-    for entries in index.values():
-        entries.sort(key=lambda entry: -len(entry[0]))
+            for text in map(str.lower, lists.get(f"claims.{role}", ())):
+                is_unparted = max(text) >= FIRST_UNPARTED
+                (unparted if is_unparted else roles).setdefault(text, set()).add(role)
+        pairs: dict[str, dict[str, list[_Phrase]]] = {}
+        single: dict[str, frozenset[str]] = {}
+        for text, found in sorted(roles.items(), key=lambda each: -len(_PHRASE_WORD.findall(each[0]))):
+            first, *others = _PHRASE_WORD.findall(text)
+            if others:
+                pairs.setdefault(first, {}).setdefault(others[0], []).append((tuple(others[1:]), frozenset(found)))
+            else:
+                single[first] = frozenset(found)
+            if "common" in found and not others:
+                common.setdefault(first, []).append(language)
+        stems = tuple(text.removesuffix(_STEM) for text in single if text.endswith(_STEM))
+        lexicons[language] = _Lexicon(pairs, single, stems)
     pattern = re.compile("|".join(map(re.escape, sorted(unparted, key=lambda text: (-len(text), text)))))
-    return _Phrases(index, unparted, pattern)
+    return _Phrases(lexicons, common, {text: frozenset(found) for text, found in unparted.items()}, pattern)
 
 
 def _from(sequence: Sequence[T], first: int) -> Iterator[T]:
@@ -108,14 +160,17 @@ class _Read:
 
     text: str
     words: Sequence[re.Match[str]]
+    word_starts: Sequence[int]
     marks: Sequence[_Mark]
+    mark_starts: Sequence[int]
     clauses: Sequence[_Clause]
     sentence_marks: Sequence[str]
     firsts: Mapping[int, int]  # the number of the first clause of each sentence
+    done: int  # offset of the last word that says that something has been shown, or -1
 
     def within(self, low: int, high: int) -> list[_Mark]:
         """Return the marks that lie within two offsets."""
-        first = bisect_right(self.marks, low - 1, key=lambda mark: mark.start)
+        first = bisect_left(self.mark_starts, low)
         return list(takewhile(lambda mark: mark.end <= high, _from(self.marks, first)))
 
     def asks(self, clause: _Clause) -> bool:
@@ -124,7 +179,7 @@ class _Read:
 
     def n_words(self, low: int, high: int) -> int:
         """Return the number of words between two offsets; letters of scripts that part none count two for one."""
-        first = bisect_right(self.words, low - 1, key=lambda word: word.start())
+        first = bisect_left(self.word_starts, low)
         found = takewhile(lambda word: word.end() <= high, _from(self.words, first))
         return sum(1 if word[0] < FIRST_UNPARTED else (len(word[0]) + 1) // 2 for word in found)
 
@@ -139,57 +194,86 @@ def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
     if not starts:
         return
     read = _read(lowered)
-    roles = frozenset[str]().union(*(mark.roles for mark in read.marks))
-    if _DENYING.isdisjoint(roles) and {"?", "？"}.isdisjoint(lowered):
-        return
     bounds = [clause.start for clause in read.clauses]
     for start in starts:
         end = _FORMULA.match(lowered, start).end()  # type: ignore[union-attr]
         place = bisect_right(bounds, start) - 1
-        if place >= 0 and end > start and any(rule(read, _Formula(place, start, end)) for rule in _RULES):
-            yield start
+        if place >= 0 and end > start:
+            following = lowered.find(FORMULA, end, read.clauses[place].end)
+            high = following if following >= 0 else read.clauses[place].end
+            low = _governor_start(read, place, start, end)
+            at = _Formula(place, start, end, low, high, read.within(low, start), read.within(end, high))
+            if any(rule(read, at) for rule in _RULES):
+                yield start
 
 
 def _read(lowered: str) -> _Read:
     """Cut a text into words, marks and clauses."""
     phrases = _phrases()
     words = list(_TOKEN.finditer(lowered))
+    cuts = [(found.start(), found.end(), found[0], True) for found in _SENTENCE.finditer(lowered)]
+    cuts += [(at, at, "", True) for found in _HEADING.finditer(lowered) for at in found.span()]
+    spoken = _languages(words, sorted(cut[1] for cut in cuts), phrases)
+    plain = [word[0] for word in words]
     marks: list[_Mark] = []
     at = 0
     while at < len(words):
-        length = 1
-        for rest, roles in phrases.parted.get(words[at][0], ()):
-            last = at + len(rest)
-            if (
-                last < len(words)
-                and all(words[at + 1 + k][0] == word for k, word in enumerate(rest))
-                and all(_WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last))
-            ):
+        found = [each for lexicon in spoken[at] if (each := lexicon.longest(plain, at))]
+        if found:
+            n_words = max(n for n, _ in found)
+            last = at + n_words - 1
+            if all(_WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last)):
+                roles = found[0][1].union(*(each for n, each in found if n == n_words))
                 marks.append(_Mark(words[at].start(), words[last].end(), roles, at))
-                length = len(rest) + 1
-                break
-        at += length
+                at = last
+        at += 1
     if any(word[0] >= FIRST_UNPARTED for word in words):
         marks += [_Mark(*found.span(), phrases.unparted[found[0]], -1) for found in phrases.pattern.finditer(lowered)]
         marks.sort(key=lambda mark: mark.start)
-    clauses, ends = _clauses(lowered, marks)
+    clauses, ends = _clauses(lowered, marks, cuts)
     firsts: dict[int, int] = {}
     for place, clause in enumerate(clauses):
         firsts.setdefault(clause.sentence, place)
-    return _Read(lowered, words, marks, clauses, ends, firsts)
+    done = max((mark.start for mark in marks if "done" in mark.roles), default=-1)
+    starts = [word.start() for word in words]
+    return _Read(lowered, words, starts, marks, [mark.start for mark in marks], clauses, ends, firsts, done)
 
 
-def _clauses(lowered: str, marks: Sequence[_Mark]) -> tuple[list[_Clause], list[str]]:
-    """Cut a text into clauses; return them and the mark that ends each sentence."""
-    cuts = [(found.start(), found.end(), found[0], True) for found in _SENTENCE.finditer(lowered)]
-    cuts += [(at, at, "", True) for found in _HEADING.finditer(lowered) for at in found.span()]
+def _languages(words: Sequence[re.Match[str]], ends: Sequence[int], phrases: _Phrases) -> list[Sequence[_Lexicon]]:
+    """Return for each word the languages that its sentence may be in, by its most frequent words, or by the text's."""
+    sentences = [bisect_right(ends, word.start()) for word in words]
+    counts: dict[int, Counter[str]] = {}
+    total = Counter[str]()
+    for word, sentence in zip(words, sentences, strict=True):
+        count = counts.setdefault(sentence, Counter())
+        for language in phrases.common.get(word[0], ()):
+            count[language] += 1
+            total[language] += 1
+    spoken: dict[int, Sequence[_Lexicon]] = {}
+    for sentence, count in counts.items():
+        told = count if max(count.values(), default=0) > 1 else count + total
+        most = max(told.values(), default=0)
+        names = [language for language, n in told.items() if n == most]
+        spoken[sentence] = [phrases.lexicons[name] for name in names or phrases.lexicons]
+    return [spoken[sentence] for sentence in sentences]
+
+
+def _clauses(
+    lowered: str, marks: Sequence[_Mark], sentence_cuts: Sequence[tuple[int, int, str, bool]]
+) -> tuple[list[_Clause], list[str]]:
+    """Cut a text into clauses; return them and the mark that ends each sentence.
+
+    A word of contrast that is no word of `breaks` cuts only where a clause begins: "das stimmt aber nicht" is one.
+    """
+    cuts = list(sentence_cuts)
     within = {at for mark in marks for at in range(mark.start, mark.end)}  # the comma of "no, wait"
     punctuation = (found for found in _PUNCTUATION.finditer(lowered) if found.start() not in within)
     cuts += [(found.start(), found.end(), found[0], False) for found in punctuation]
     cuts += [
         (mark.start, mark.end, "but" if "contrasting" in mark.roles else "and", False)
         for mark in marks
-        if "breaks" in mark.roles or "contrasting" in mark.roles
+        if "breaks" in mark.roles
+        or ("contrasting" in mark.roles and lowered[: mark.start].rstrip()[-1:] in _BEFORE_CLAUSE)
     ]
     clauses: list[_Clause] = []
     ends: list[str] = []
@@ -219,10 +303,18 @@ def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> 
     ]  # fmt: skip
     right = [mark for mark in marks if "right" in mark.roles]
     negators = [mark for mark in marks if "negators" in mark.roles]
+    if right and right[-1].place < 0:  # of a script that parts no words
+        negators = [mark for mark in negators if any(_are_beside(read, mark, each) for each in (*right, *wrong))]
     if not (wrong or (right and negators)) or (wrong and negators):
         return False
     end = max(mark.end for mark in (wrong or [right[-1], *negators]))
     return not any("limiting" in mark.roles and 0 <= mark.start - end <= 2 for mark in marks)
+
+
+def _are_beside(read: _Read, first: _Mark, second: _Mark) -> bool:
+    """Return True if at most two words part two marks."""
+    low, high = sorted((first, second), key=lambda mark: mark.start)
+    return read.n_words(low.end, high.start) <= 2
 
 
 def _is_attribute(read: _Read, mark: _Mark) -> bool:
@@ -235,9 +327,26 @@ def _is_attribute(read: _Read, mark: _Mark) -> bool:
     return is_next and not is_marked and following[0] not in _BEHIND_PREDICATE
 
 
-def _has(read: _Read, low: int, high: int, role: str) -> bool:
-    """Return True if a mark of a role lies within two offsets."""
-    return any(role in mark.roles for mark in read.within(low, high))
+def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
+    """Return True for a clause of few words that only says no: "Nonsense.", "but sadly it is not", "ma non è così"."""
+    marks = read.within(clause.start, clause.end)
+    n_words = read.n_words(clause.start, clause.end)
+    roles = frozenset[str]().union(*(mark.roles for mark in marks))
+    is_doubt = "doubting" in roles and clause.sentence == own and n_words <= _PERHAPS_NOT  # "perhaps A, perhaps not"
+    is_apart = is_first or clause.is_contrary or clause.opening in "–—"
+    if not n_words or n_words > _VERDICT or not (is_doubt or (is_apart and "doubting" not in roles)):
+        return False
+    said = [mark for mark in marks if not _ANSWERING.isdisjoint(mark.roles)]
+    if FORMULA in read.text[clause.start : clause.end] or n_words > sum(read.n_words(m.start, m.end) for m in said):
+        return False
+    if "limiting" in marks[-1].roles or "harmless" in roles:
+        return False
+    return ("wrong" in roles) != ("negators" in roles and read.text[clause.end : clause.end + 1] != ",")
+
+
+def _has(read: _Read, low: int, high: int, *roles: str) -> bool:
+    """Return True if a mark with one of the roles lies within two offsets."""
+    return any(not mark.roles.isdisjoint(roles) for mark in read.within(low, high))
 
 
 # Rules ------------------------------------------------------------------------------------------------------------
@@ -245,69 +354,194 @@ def _has(read: _Read, low: int, high: int, role: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Formula:
-    """A formula from offset `start` to `end`, in the clause number `place`."""
+    """A formula from offset `start` to `end`, in the clause number `place`.
+
+    Attributes:
+        low: offset where the words begin that govern it, see `_governor_start`.
+        high: offset where its clause ends, or the next formula begins.
+        before: the marks from `low` to it.
+        behind: those from it to `high`.
+    """
 
     place: int
     start: int
     end: int
+    low: int
+    high: int
+    before: Sequence[_Mark]
+    behind: Sequence[_Mark]
 
 
-def _is_denied_before(read: _Read, at: _Formula) -> bool:
-    """Return True for "it is not true that A", "we must not write A", "a mistake is to take A"."""
-    clause = read.clauses[at.place]
-    low = clause.start
-    if clause.opening == "," and read.n_words(low, at.start) <= 1 and _has(read, low, at.start, "stating"):
-        low = read.clauses[at.place - 1].start  # "nimmt fälschlich an, dass A"
-    if FORMULA in read.text[low : at.start]:
+def _governor_start(read: _Read, place: int, start: int, end: int) -> int:
+    """Return where the words begin that govern a formula: its clause, or one before a "that" or an infinitive.
+
+    In "viele nehmen fälschlich an, dass A" and "man könnte versucht sein, A zu schreiben" the clause before the comma
+    governs A.
+    """
+    clause = read.clauses[place]
+    is_linked = any("infinitive" in mark.roles and read.n_words(end, mark.start) <= 1
+                    for mark in read.within(end, clause.end))  # fmt: skip
+    while place and clause.opening == "," and read.clauses[place - 1].sentence == clause.sentence:
+        marks = read.within(clause.start, min(start, clause.end))
+        is_linked |= any("linking" in mark.roles and read.n_words(clause.start, mark.start) <= 1 for mark in marks)
+        if not is_linked and not _is_inserted(read, place - 1, marks):
+            break
+        place -= 1
+        clause = read.clauses[place]
+        is_linked = clause.opening == "," and read.n_words(clause.start, clause.end) <= _NEAR  # ", as before,"
+    return clause.start
+
+
+def _is_inserted(read: _Read, place: int, following: Sequence[_Mark]) -> bool:
+    """Return True for a few words between commas before a "que": "suponhamos, por absurdo, que A"."""
+    clause = read.clauses[place]
+    is_short = clause.opening == "," and read.n_words(clause.start, clause.end) <= _NEAR
+    return is_short and bool(following) and "stating" in following[0].roles
+
+
+def _is_governed(read: _Read, at: _Formula) -> bool:
+    """Return True for "it is not true that A", "I doubt that A", "we must not write A", "far be it from me to write A"."""
+    if not (at.before or at.behind) or _LONG.search(read.text, at.low, at.start):
         return False
-    marks = read.within(low, at.start)
-    negators = [mark for mark in marks if "negators" in mark.roles]
-    if any("mistakes" in mark.roles for mark in marks):
+    if any("refusing" in mark.roles for mark in (*at.before, *at.behind)):
         return True
-    if any("wrong" in mark.roles and not _is_attribute(read, mark) for mark in marks):
-        return not negators
-    return any(
-        {"right", "stating"} & mark.roles
-        and any(0 <= read.n_words(negator.end, mark.start) <= 2 and negator.end <= mark.start for negator in negators)
-        and read.n_words(mark.end, at.start) <= _NEAR
-        for mark in marks
-    )
+    negators = [mark for mark in at.before if "negators" in mark.roles]
+    if negators and any({"harmless", "wrong"} & mark.roles for mark in at.before):
+        return False
+    if any("mistakes" in mark.roles or ("wrong" in mark.roles and not _is_attribute(read, mark)) for mark in at.before):
+        return True
+    if _LONG.match(read.text, at.start) and any(read.n_words(each.end, at.start) == 0 for each in negators):
+        return True
+    verbs = [mark for mark in at.before if _NEGATED & mark.roles]
+    verbs = [mark for mark in verbs if read.n_words(mark.end, at.start) <= _NEAR]
+    if any(_negates(read, negator, verb) for negator in negators for verb in verbs):
+        return True
+    is_final = any(_STATING & mark.roles and read.n_words(at.end, mark.start) <= 1 for mark in at.behind)
+    return is_final and bool(negators)  # "keinesfalls darf man A ansetzen"
+
+
+def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
+    """Return True if a negator negates a verb behind it: at most two words on, or one of asserting with its subject."""
+    n_between = read.n_words(negator.end, verb.start)
+    if verb.start < negator.end or _has(read, negator.end, verb.start, "subjects"):
+        return False
+    return n_between <= 2 or "asserting" in verb.roles
 
 
 def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
-    high = read.clauses[at.place].end
-    following = read.text.find(FORMULA, at.end, high)
-    return _says_wrong(read, at.end, high if following < 0 else following)
+    return bool(at.behind) and _says_wrong(read, at.end, at.high)
+
+
+def _is_unreal(read: _Read, at: _Formula) -> bool:
+    """Return True for a condition contrary to fact: "if A were true", "gälte A, so ..."."""
+    clause = read.clauses[at.place]
+    unreal = [mark for mark in read.within(clause.start, at.high) if "unreal" in mark.roles]
+    if not unreal:
+        return False
+    is_first = unreal[0].start < at.start and read.n_words(clause.start, unreal[0].start) == 0
+    return is_first or _has(read, clause.start, at.start, "ifs")
+
+
+def _is_task(read: _Read, at: _Formula) -> bool:
+    """Return True for what is only to be shown, and not said to be: "we are asked to prove that A"."""
+    low = at.low
+    if read.clauses[at.place].opening in (":", "：") and read.n_words(low, at.start) == 0:
+        low = read.clauses[at.place - 1].start
+        low = low if read.n_words(low, at.start) <= _LABEL else at.low
+    before, behind = at.before if low == at.low else read.within(low, at.start), at.behind
+    proving = [mark.end for mark in before if "proving" in mark.roles and read.n_words(mark.end, at.start) <= _NEAR]
+    proving += [mark.start for mark in behind if "proving" in mark.roles and read.n_words(at.end, mark.start) <= 1]
+    is_task = any("tasks" in mark.roles for mark in (*before, *behind)) or any(
+        "obliging" in mark.roles and mark.end <= verb for mark in (*before, *behind) for verb in proving
+    )
+    return is_task and read.done < at.end
+
+
+def _is_disowned(read: _Read, at: _Formula) -> bool:
+    """Return True for what somebody else says, or the writer said once, and what follows disowns.
+
+    "Whoever writes A forgets ...", "the book has A, which is a misprint", "I used to think A; I was wrong".
+    """
+    clause = read.clauses[at.place]
+    low = at.low
+    if at.place and read.firsts[clause.sentence] == at.place - 1:  # "according to the book, A", "the book has: A"
+        earlier = read.clauses[at.place - 1]
+        is_short = clause.opening == "," and read.n_words(earlier.start, earlier.end) <= _NEAR
+        low = earlier.start if is_short or clause.opening in (":", "：") else low
+    about = [mark for mark in (*read.within(low, at.start), *at.behind) if _OTHERS & mark.roles]
+    if not about:
+        return False
+    if at.behind and _disowns(read, at.end, at.high):
+        return True
+    n_behind = 0
+    for later in _from(read.clauses, at.place + 1):
+        n_behind += later.sentence != clause.sentence
+        is_far = later.sentence > clause.sentence + 1 or n_behind > _CLAUSES_BEHIND
+        if is_far or _LONG.search(read.text, later.start, later.end):
+            return False
+        is_but = later.is_contrary and later.sentence == clause.sentence
+        if (is_but and any("citing" in mark.roles for mark in about)) or _disowns(read, later.start, later.end):
+            return True
+    return False
+
+
+def _disowns(read: _Read, low: int, high: int) -> bool:
+    """Return True if the words between two offsets say that somebody is, or was, mistaken."""
+    return _has(read, low, high, "disowning", "retracting") or _says_wrong(read, low, high)
 
 
 def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
-    n_behind, last = 0, own
+    n_behind, last, has_name = 0, own, False
     for clause in _from(read.clauses, at.place + 1):
-        is_same = clause.sentence == own
-        n_behind += not is_same
-        if FORMULA in read.text[clause.start : clause.end] or n_behind > _CLAUSES_BEHIND:
+        n_behind += clause.sentence != own
+        if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
             return False
         if clause.sentence > own + 1 and read.n_words(read.clauses[at.place].end, clause.start) > _LABEL:
             return False
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
-        marks = read.within(clause.start, clause.end)
-        early = [mark for mark in marks if read.n_words(clause.start, mark.start) <= _NEAR - 1]
-        if any("retracting" in mark.roles for mark in early):
-            return True
-        begins = marks[0].start if marks else clause.end
-        is_limited = bool(marks) and "limiting" in marks[0].roles and read.n_words(clause.start, begins) == 0
-        refers = any("referring" in mark.roles for mark in early)
-        is_first = clause.sentence > last and read.n_words(clause.start, begins) == 0
-        is_verdict = is_first and bool(marks) and "wrong" in marks[0].roles  # "Nonsense."
-        is_limited = is_limited or any("doubting" in mark.roles for mark in marks)
-        if (refers or is_verdict) and not is_limited and _says_wrong(read, clause.start, clause.end):
+        has_name |= FORMULA in read.text[clause.start : clause.end]
+        if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=clause.sentence > last)):
             return True
         last = clause.sentence
     return False
+
+
+def _withdraws(read: _Read, clause: _Clause) -> bool:
+    """Return True if a clause takes back what stands before it: "I was wrong", "please disregard this line"."""
+    marks = read.within(clause.start, clause.end)
+    early = [mark for mark in marks if read.n_words(clause.start, mark.start) <= _NEAR - 1]
+    roles = frozenset[str]().union(*(mark.roles for mark in early))
+    if "retracting" in roles or not {"referring", "withdrawing"} <= frozenset[str]().union(*(m.roles for m in marks)):
+        return "retracting" in roles and "doubting" not in roles
+    verbs = [mark for mark in early if "withdrawing" in mark.roles]
+    objects = [mark for mark in marks if "referring" in mark.roles]
+    is_negated = any("negators" in mark.roles for mark in marks)
+    return not is_negated and any(_are_beside(read, verb, each) for verb in verbs for each in objects if each != verb)
+
+
+def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
+    """Return True if a clause says that what it refers to is wrong.
+
+    Args:
+        own: number of the sentence that it refers to.
+        is_first: the clause is the first of its sentence.
+    """
+    if _is_verdict(read, clause, own, is_first=is_first):
+        return True
+    marks = read.within(clause.start, clause.end)
+    if not marks or any("doubting" in mark.roles for mark in marks):
+        return False
+    is_limited = "limiting" in marks[0].roles and read.n_words(clause.start, marks[0].start) == 0
+    refers = any(
+        "referring" in mark.roles
+        and (read.n_words(clause.start, mark.start) <= _NEAR - 1 or " " in read.text[mark.start : mark.end])
+        for mark in marks
+    )
+    return refers and not is_limited and _says_wrong(read, clause.start, clause.end)
 
 
 def _is_bracketed(read: _Read, at: _Formula) -> bool:
@@ -333,26 +567,25 @@ def _is_labelled(read: _Read, at: _Formula) -> bool:
     low = first + before.rfind("\n") + 1
     if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
         return False
-    is_struck = _has(read, low, at.start, "retracting") or _has(read, low, at.start, "struck")
-    return is_struck or _says_wrong(read, low, at.start, is_label=True)
+    return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
 
 
 def _is_asked(read: _Read, at: _Formula) -> bool:
     """Return True for a question whether A, which nothing affirms; "what is v at A" states A."""
     clause = read.clauses[at.place]
-    if _has(read, clause.start, at.start, "unsure"):
-        return True
-    if not read.asks(clause):
-        return False
     answer = next(_from(read.clauses, at.place + 1), None)
-    if answer is not None and answer.sentence == clause.sentence:
-        return False
-    first = read.clauses[read.firsts[clause.sentence]].start
-    is_affirmed = answer is not None and any(
+    affirms = answer is not None and any(
         "affirming" in mark.roles and read.n_words(answer.start, mark.start) == 0
         for mark in read.within(answer.start, answer.end)
     )
-    return not is_affirmed and not _has(read, first, at.start, "asking")
+    unsure = [mark for mark in at.before if read.n_words(mark.end, at.start) <= _NEAR]
+    unsure += [mark for mark in at.behind if mark.place < 0]
+    if any("unsure" in mark.roles for mark in unsure) and not affirms:
+        return True
+    if not read.asks(clause) or (answer is not None and answer.sentence == clause.sentence):
+        return False
+    first = read.clauses[read.firsts[clause.sentence]].start
+    return not affirms and not _has(read, first, at.start, "asking")
 
 
 def _is_supposed(read: _Read, at: _Formula) -> bool:
@@ -370,22 +603,15 @@ def _is_supposed(read: _Read, at: _Formula) -> bool:
     return any(_has(read, max(other.start, at.end), other.end, "absurd") for other in near)
 
 
-def _is_cited(read: _Read, at: _Formula) -> bool:
-    """Return True for what somebody claims, "but" he has overlooked something."""
-    clause = read.clauses[at.place]
-    if not (_has(read, clause.start, at.start, "citing") or _has(read, at.end, clause.end, "citing")):
-        return False
-    following = read.clauses[at.place + 1] if at.place + 1 < len(read.clauses) else None
-    return following is not None and following.sentence == clause.sentence and following.is_contrary
-
-
 _RULES = (
-    _is_denied_before,
+    _is_governed,
     _is_denied_behind,
     _is_bracketed,
     _is_labelled,
+    _is_unreal,
+    _is_task,
     _is_asked,
     _is_taken_back,
     _is_supposed,
-    _is_cited,
+    _is_disowned,
 )

@@ -46,7 +46,7 @@ from prism.latex.extraction.plain_tokens import (
     Mark,
     relation_latex,
 )
-from prism.latex.words import UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
+from prism.latex.words import PLAIN_FACTORS, SURE_UNITS, UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
 
 _SIGNS = {
     "*": r"\cdot", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times", "−": "-", "–": "-",
@@ -60,14 +60,10 @@ _FONTS_OF_GREEK = 0x1D6A8
 _ROWS = re.compile(r"\[[^\[\]]{1,200}\](?:, ?\[[^\[\]]{1,200}\]){1,8}")  # `[[1, 0], [0, 1]]`
 _ROW = re.compile(r"\[([^\[\]]{1,200})\]")
 _WAVES = frozenset("ψφϕΨΦχ")  # behind these a star that touches is a conjugate
-_SURE_UNITS = word_set(
-    "m/s m/s^2 m/s² rad/s N/m N/m² N/C V/m J/K J/s W/m² C/m C/m² C/m³ J·s N·m N/m^2 W/m^2 C/m^2 °C °F"
-)
 _UNIT_ENDS = re.compile(r"[ \t\u00a0]*(?:$|[=≈<>+−–×*,;)\]]|-[ \t]|[-/][ \t]*[\d(])")
 _TOUCHING_UNITS = word_set("kg cm km eV keV MeV GeV Hz kHz MHz kJ kW kPa MPa °C")  # `5kg`; `2mL` may be 2·m·L
 _ONLY_UNITS = word_set("kg cm mm nm Hz kHz MHz GHz eV keV MeV GeV TeV Pa kPa MPa kJ kW mol rad rev")
 _UNIT_BEHIND = rf"[ \u00a0]*({UNIT_EXPRESSION})(?![\w^²³⁻])"
-_PLAIN_FACTORS = frozenset(("1", "2", "3", "4", "0.5", "1.5", "2.5", "0.25"))  # before `m`: a factor or a length
 _CROSSED = frozenset("ABEFHJLMSprv")  # behind ` x ` these may be vectors
 _OPERANDS = frozenset(("symbol", "product", "group", "number"))
 _NO_NUMBER_BEHIND = word_set("number symbol ket derivative root group function")
@@ -224,10 +220,10 @@ def _attach_unit(reader: Reader, number: Part, mark: Mark, previous_parts: Seque
     letters = re.findall(r"[^\W\d_]+", unit[1])
     if not following.is_apart and unit[1] not in _TOUCHING_UNITS and following.text != "°":
         return number
-    is_sure = unit[1] in _SURE_UNITS or any(len(word) > 1 and word != "mg" for word in letters)
+    is_sure = unit[1] in SURE_UNITS or any(len(word) > 1 and word != "mg" for word in letters)
     is_long = "." in mark.text or len(mark.text) > 1 or r"\times" in number.latex
     is_ten = bool(previous_parts) and previous_parts[-1].latex == r"\times" and number.latex.startswith("10^")
-    if len(letters) == 1 and (is_long or is_ten) and mark.text not in _PLAIN_FACTORS:
+    if len(letters) == 1 and (is_long or is_ten) and mark.text not in PLAIN_FACTORS:
         is_sure = is_sure or (following.is_apart and letters[0] in UNITS)
     is_divided = is_sure and reader.text[unit.end() : unit.end() + 1] == "/" and len(letters) == 1
     if not (is_divided or _UNIT_ENDS.match(reader.text, unit.end(), end)):

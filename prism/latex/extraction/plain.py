@@ -53,6 +53,7 @@ _SIGNS = {
     "±": r"\pm", "∓": r"\mp", "+": "+", "-": "-", "⊗": r"\otimes", "**": "^",
 }  # fmt: skip
 _ONE_SYMBOL = re.compile(r"[A-Za-z]|\\[A-Za-z]+")
+_FRICTION = frozenset("μµ")  # with an index, of a body that slides or rests
 _SCRIPT_LETTERS = {"ℒ": r"\mathcal{L}", "ℋ": r"\mathcal{H}", "ℰ": r"\mathcal{E}"}
 _BOLD = ((0x1D400, 0x1D433), (0x1D468, 0x1D49B), (0x1D5D4, 0x1D607), (0x1D63C, 0x1D66F))  # of the letters of Unicode
 _BOLD_GREEK = ((0x1D6A8, 0x1D6E1), (0x1D71C, 0x1D755), (0x1D756, 0x1D7CB))
@@ -67,7 +68,6 @@ _UNIT_BEHIND = rf"[ \u00a0]*({UNIT_EXPRESSION})(?![\w^²³⁻])"
 _CROSSED = frozenset("ABEFHJLMSprv")  # behind ` x ` these may be vectors
 _OPERANDS = frozenset(("symbol", "product", "group", "number"))
 _NO_NUMBER_BEHIND = word_set("number symbol ket derivative root group function")
-_COMPONENT = re.compile("[A-Z][xyz]")
 _INDEXED = re.compile(r"(C(?=[pv]$)|k(?=BT?$))([pvB])(T?)$")  # written without their line below
 _KNOWN_PRODUCTS = word_set("mv ma mg kT RT GM nR nC mc")
 
@@ -162,11 +162,17 @@ def _read_sign(reader: Reader, mark: Mark, previous_kind: str) -> Part:
     word = mark.text
     reader.at += 1
     following = reader.peek()
+    if word == "+" and mark.is_apart and following is not None and following.text == "-" and not following.is_apart:
+        after = reader.peek(1)
+        if after is not None and after.is_apart:  # ` +- ` as a sign of its own
+            reader.at += 1
+            return Part(r"\pm", "operator", True)
     if word == "*":
         if reader.is_next("*") and not following.is_apart:  # type: ignore[union-attr]
             raise AmbiguousNotation  # a power that follows nothing
         is_wave = reader.at > 1 and reader.marks[reader.at - 2].text in _WAVES and not mark.is_apart
         is_factor = following is not None and previous_kind == following.kind == "number"  # `2 *3`
+        is_factor = is_factor or (following is not None and mark.is_apart and following.text in OPENERS)  # `C *(a + b)`
         if following is None or (mark.is_apart != following.is_apart and not is_factor) or is_wave:
             raise AmbiguousNotation
     if following is None or (word not in "+-−–±∓" and previous_kind in ("", "operator", "slash", "comma")):
@@ -278,7 +284,9 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
         raise AmbiguousNotation
     following = reader.peek_touching()
     if len(word) > 1 and following and following.kind == "number" and not reader.is_next("^", "**", ahead=1):
-        raise AmbiguousNotation  # `mc2`: a lost power; `mv1^2` has its power
+        behind = reader.peek_touching(1)
+        if behind is None or behind.text != word[-1]:  # `kq1q2` counts its letters
+            raise AmbiguousNotation  # `mc2`: a lost power; `mv1^2` has its power
     if following and following.text == "_" and len(word) > 1 and word not in _KNOWN_PRODUCTS and word[0] != "d":
         after = reader.peek(1)
         if after and after.kind == "word" and len(after.text) > 1 and word.istitle():
@@ -287,8 +295,6 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
         name = Part(f"{named[1]}_{{{named[2]}}}", "symbol", mark.is_apart)
         name = _read_indexed_symbol(reader, name, named[3])
         return Part(word[: named.start()] + name.latex, "product", mark.is_apart, name.is_raised)
-    if reader.depth == 1 and reader.at == 1 and _COMPONENT.fullmatch(word) and reader.peek() is None:
-        return Part(f"{word[0]}_{word[1]}", "symbol", mark.is_apart)  # `Ex = ...`
     name = read_scripts(reader, word[-1], "symbol", mark.is_apart, is_letter=True)
     return Part(word[:-1] + name.latex, "symbol" if len(word) == 1 else "product", mark.is_apart, name.is_raised)
 
@@ -317,6 +323,10 @@ def _read_letter(reader: Reader, mark: Mark) -> Part:
                 raise AmbiguousNotation
             return read_scripts(reader, f"{GREEK_LETTERS[word]} {letters}", "symbol", mark.is_apart, is_letter=True)
     latex = GREEK_LETTERS.get(word) or _SCRIPT_LETTERS.get(word)
+    friction = reader.peek_touching() if word in _FRICTION and reader.marks[reader.at - 2].kind != "number" else None
+    if friction is not None and friction.text in ("k", "s"):  # `μk`, and not `5μs`
+        reader.at += 1
+        return read_scripts(reader, rf"\mu_{{{friction.text}}}", "symbol", mark.is_apart)
     if not latex:
         latex = _decompose_letter(word)
     accent = reader.peek_touching()

@@ -88,8 +88,9 @@ def _quantity(latex: str, found: re.Match[str]) -> _Quantity:
     ends = _END.match(latex, end) is not None
     is_long = ("." in number or len(number) > 1 or number == "0") and number not in PLAIN_FACTORS
     is_bracketed = latex[found.start() - 1 : found.start()] == "(" and latex[end : end + 1] == ")"
-    is_pace = unit in _PACES and (is_bracketed or number not in PLAIN_FACTORS)
-    is_known = unit in SURE_UNITS or not _SURE_WORDS.isdisjoint(_LETTERS.findall(unit))
+    plain = unit.replace("{", "").replace("}", "")
+    is_pace = plain in _PACES and (is_bracketed or number not in PLAIN_FACTORS)
+    is_known = plain in SURE_UNITS or not _SURE_WORDS.isdisjoint(_LETTERS.findall(unit))
     is_sure = ends and found["below"] is None and (is_pace or (is_known and is_long))
     return _Quantity(found.start(), start, end, unit, is_sure, is_factor, ends)
 

@@ -137,12 +137,10 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a letter before brackets is a function, or a factor")
-    if verdict.status != Status.UNDECIDED and (turned := (in_degrees(reference), in_degrees(claim))) != (
-        reference,
-        claim,
-    ):
-        if _match_renamed(*turned, context, spec).status != verdict.status:
-            return Verdict(Status.UNDECIDED, "unsupported", detail="an angle without a unit, in degrees or in radians")
+    turned = in_degrees(reference), in_degrees(claim)
+    is_open = turned != (reference, claim) and verdict.status != Status.UNDECIDED
+    if is_open and _match_renamed(*turned, context, spec).status != verdict.status:
+        return Verdict(Status.UNDECIDED, "unsupported", detail="an angle without a unit, in degrees or in radians")
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved" and not are_cut_alike(reference, claim):
         return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
     if verdict.status == Status.DIFFERENT and (_restates_rule(claim, reference) or _restates_rule(reference, claim)):

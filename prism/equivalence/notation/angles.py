@@ -1,6 +1,6 @@
-r"""Angles without a unit, `\sin(30)`: plain numbers beyond a whole turn are degrees for who works with angles, else radians.
+r"""Angles without a unit: `\sin(30)` is of 30 degrees for who works with angles, and of 30 radians as it stands.
 
-Refused: degrees wherever the number is a whole one: `\sin 2` is of two radians.
+Refused: both meanings within a whole turn: `\sin 2` is of two radians.
 """
 
 from __future__ import annotations

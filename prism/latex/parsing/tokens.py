@@ -526,8 +526,8 @@ def _append_compound_match(tokens: list[Token], kind: str, text: str, pos: int, 
     elif kind == "dots":
         tokens.append(Token("DOTS", r"\dots", pos, gap))
     elif kind == "plain":
-        kind, name = _SIMPLE.get("\\" + text, ("command", "\\" + text))  # `int_0^T` as `sin`
-        tokens.append(Token(kind, name, pos, gap, raw=(Token("plain", text, pos),)))
+        sort, sign = _SIMPLE.get("\\" + text, ("command", "\\" + text))  # `int_0^T` as `sin`
+        tokens.append(Token(sort, sign, pos, gap, raw=(Token("plain", text, pos),)))
     else:
         name = _ENVIRONMENT.search(text)
         tokens.append(Token("BEGIN" if kind == "begin" else "FINISH", name.group(1) if name else "", pos, gap))

@@ -10,6 +10,7 @@ from prism.algebra.terms import terms_of
 if TYPE_CHECKING:
     from prism.algebra.expr import Expr
 
+MACAULAY = "macaulay"  # name of a bracket
 _COORDINATES = frozenset(("x", "y", "z", "s", "r", "t"))
 
 
@@ -18,8 +19,21 @@ def is_mean(node: Expr) -> bool:
     return node.op == "bracket" and symbol_of(node.name).base == "mean" and len(node.args) == 1
 
 
+def is_macaulay(node: Expr) -> bool:
+    r"""Return True for a bracket that a power shows to be Macaulay's, `\langle x - a\rangle^2`."""
+    return node.op == "bracket" and node.name == MACAULAY
+
+
+def shows_macaulay(power: Expr) -> bool:
+    """Return True for a power that no mean is raised to: 0, or any but 1 of a coordinate less something else."""
+    base, exponent = power.args
+    return is_mean(base) and (exponent.value == 0 or (exponent.value != 1 and may_be_macaulay(base)))
+
+
 def may_be_macaulay(node: Expr) -> bool:
     r"""Return True for a coordinate in angle brackets, more or less something else: `\langle x - \frac L2\rangle`."""
+    if is_macaulay(node):
+        return True
     if not is_mean(node) or node.args[0].op not in ("add", "sub"):
         return False
     terms = list(terms_of(node.args[0]))
@@ -31,7 +45,7 @@ def may_be_macaulay(node: Expr) -> bool:
 
 def is_step(node: Expr) -> bool:
     r"""Return True for a bracket to the power 0, or to a negative one if it may be Macaulay's: no power of a number."""
-    if node.op != "pow" or not is_mean(node.args[0]):
+    if node.op != "pow" or not (is_mean(node.args[0]) or is_macaulay(node.args[0])):
         return False
     exponent = node.args[1]
     value = -(exponent.args[0].value or 1) if exponent.op == "neg" else exponent.value

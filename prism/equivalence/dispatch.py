@@ -12,6 +12,7 @@ from prism.algebra.alternatives import as_product
 from prism.algebra.calculus import evaluate_operations, possible_unknowns
 from prism.algebra.expr import Expr, Formula, canonical, formula, ops_of, substitute, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
+from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
@@ -99,7 +100,8 @@ def _compare_equations(
             before.
     """
     verdict = compare_zero_sets(a, b, context, approximate=approximate)
-    if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
+    is_numeric = all(symbol_of(name).is_unit for name in symbols(*a.members))
+    if verdict.reason == "identity" and is_numeric and _is_copy(a, b):
         return _SAME_FORM
     return _with_operations_checked(a, b, as_written, context, verdict) if is_worked_out(as_written[0]) else verdict
 

@@ -36,6 +36,7 @@ from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units,
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
 from prism.equivalence.interpretation import decide_by_interpretation, review_by_courses, review_by_membership
 from prism.equivalence.missing_letters import differ_in_letters
+from prism.equivalence.notation.angles import in_degrees
 from prism.equivalence.notation.constant_readings import EULER_READING, with_euler
 from prism.equivalence.notation.possible_functions import with_functions
 from prism.equivalence.numbers.comparison import NumberComparison, NumberSpec, compare_numbers
@@ -136,6 +137,10 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a letter before brackets is a function, or a factor")
+    turned = in_degrees(reference), in_degrees(claim)
+    is_open = turned != (reference, claim) and verdict.status != Status.UNDECIDED
+    if is_open and _match_renamed(*turned, context, spec).status != verdict.status:
+        return Verdict(Status.UNDECIDED, "unsupported", detail="an angle without a unit, in degrees or in radians")
     if verdict.status == Status.EQUIVALENT and verdict.proof != "proved" and not are_cut_alike(reference, claim):
         return Verdict(Status.UNDECIDED, "unsupported", detail="a sum or an integral that is cut short")
     if verdict.status == Status.DIFFERENT and (_restates_rule(claim, reference) or _restates_rule(reference, claim)):

@@ -60,6 +60,11 @@ UNITS = word_set(
     " EeV kA nA GV kat mmHg lm lx kip"
     " % \\% Hg"
 )
+# Whose letters are hardly ever symbols behind a number.
+SURE_UNITS = word_set(
+    "m/s m/s^2 m/s² rad/s N/m N/m² N/C V/m J/K J/s W/m² C/m C/m² C/m³ J·s N·m N/m^2 W/m^2 C/m^2 °C °F"
+)
+PLAIN_FACTORS = frozenset(("1", "2", "3", "4", "0.5", "1.5", "2.5", "0.25"))  # before `m`: a factor or a length
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
 WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_it Btu_IT")
 _LONG_NAMES = word_set(

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, canonical, number, symbol, symbols, walk
-from prism.algebra.macaulay import is_step
+from prism.algebra.macaulay import MACAULAY, is_step
 from prism.algebra.operators import OPS
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import digits_of, last_place_of
@@ -313,6 +313,6 @@ def lower_absolute(node: Expr, scope: Scope) -> Value:
     value = lower_node(node.args[0], scope)
     if not isinstance(value, Table) and any(symbol_of(inner.name).is_vector for inner in walk(node)):
         raise NoValue("abs")
-    if any(inner.op == "bracket" and inner.name != "mean" for inner in walk(node)):
+    if any(inner.op == "bracket" and inner.name not in ("mean", MACAULAY) for inner in walk(node)):
         raise NoValue("abs")  # an amplitude is complex
     return apply_unary("abs", value, scope)

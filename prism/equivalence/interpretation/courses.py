@@ -26,6 +26,7 @@ from prism.algebra.expr import (
     walk,
     with_args,
 )
+from prism.algebra.macaulay import MACAULAY
 from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
@@ -219,7 +220,7 @@ def _with_steps(node: Expr, f: Formula, steps: frozenset[str], *, is_cut: bool) 
     if node.op == "sym" and node.name in STEPS:
         own = sorted({variable for name, variable in f.depends if name == node.name} - {","})
         return Expr("apply", (symbol(own[0]),), node.name) if len(own) == 1 else node
-    cut = node.op == "bracket" and node.name == "mean" and len(args) == 1
+    cut = node.op == "bracket" and node.name in ("mean", MACAULAY) and len(args) == 1
     if cut and is_cut and args[0].op in ("add", "sub"):
         return Expr("apply", (number(0), args[0]), "max")
     if node.op == "pow" and node.args[0].op == "bracket" and args[1].value == 0 and args[0].op == "apply":

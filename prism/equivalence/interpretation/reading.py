@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
-from prism.algebra.macaulay import is_step
+from prism.algebra.macaulay import MACAULAY, is_macaulay, is_step
 from prism.algebra.noncommutative import operator_names
 from prism.algebra.symbols import labels_of, spelled, symbol_of
 from prism.budget import charge_steps
@@ -75,7 +75,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             return symbol(rf"\mean{{{canonical(node)}}}")
         args = tuple(read(arg) for arg in node.args)
         node = with_args(node, args)
-        if node.op == "bracket" and node.name == "mean" and not keeps_means:
+        if is_macaulay(node) or (node.op == "bracket" and node.name == "mean" and not keeps_means):
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":
             own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
@@ -129,7 +129,7 @@ def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 def _with_means(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula]:
     r"""Return formulas in which `\langle\psi|A|\psi\rangle` is the mean of A, if one has means and one state."""
     nodes = [node for f in formulas for member in f.members for node in walk(member) if node.op == "bracket"]
-    written = [node for node in nodes if node.name != "mean"]
+    written = [node for node in nodes if node.name not in ("mean", MACAULAY)]
     states = {state for node in written for state in (node.args[0], node.args[-1])}
     if len(written) == len(nodes) or len(states) != 1 or any(node.name != "braket" for node in written):
         return formulas

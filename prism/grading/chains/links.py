@@ -31,6 +31,7 @@ from prism.engine.lowering import Mismatch, build_tape
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import tape_of
 from prism.equivalence.matching import equivalent
+from prism.equivalence.notation.angles import angle_from_degrees
 from prism.equivalence.notation.choice import notation_of, with_matching_calls
 from prism.equivalence.numbers.known_values import degree_exponent
 from prism.equivalence.numbers.stated import rational_value
@@ -447,7 +448,7 @@ def _number_of(member: Expr, kernel: ModuleType) -> _Number | None:
 def _angle_and_log_readings(member: Expr) -> tuple[Expr, ...]:
     """Return the meanings of a member: as written, with angles without unit in degrees, with `log` to base 10."""
     read = [member]
-    for rule in (_angle_from_degrees, _sum_in_degrees, _natural_log_as_base_ten):
+    for rule in (angle_from_degrees, _sum_in_degrees, _natural_log_as_base_ten):
         read += [changed for one in tuple(read) if (changed := _rewrite_nodes(one, rule)) != one]
     return tuple(read)
 
@@ -460,14 +461,6 @@ def _rewrite_nodes(node: Expr, rule: Callable[[Expr], Expr]) -> Expr:
     read = rule(node)
     args = tuple(_rewrite_nodes(arg, rule) for arg in read.args)
     return read if args == read.args else Expr(read.op, args, read.name, read.value)
-
-
-def _angle_from_degrees(node: Expr) -> Expr:
-    """Return `sin(30)` as sin(30 pi/180); any node but the sine, cosine or tangent of a plain number unchanged."""
-    if node.op not in _TRIG or any(part.op in ("unit", "const", "sym", *_INVERSE) for part in walk(node.args[0])):
-        return node
-    turned = Expr("div", (Expr("mul", (node.args[0], Expr("const", name=r"\pi"))), number(180)))
-    return Expr(node.op, (turned,), node.name)
 
 
 def _sum_in_degrees(node: Expr) -> Expr:

@@ -46,13 +46,14 @@ from prism.latex.extraction.plain_tokens import (
     Mark,
     relation_latex,
 )
-from prism.latex.words import UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
+from prism.latex.words import PLAIN_FACTORS, SURE_UNITS, UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
 
 _SIGNS = {
     "*": r"\cdot", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times", "−": "-", "–": "-",
     "±": r"\pm", "∓": r"\mp", "+": "+", "-": "-", "⊗": r"\otimes", "**": "^",
 }  # fmt: skip
 _ONE_SYMBOL = re.compile(r"[A-Za-z]|\\[A-Za-z]+")
+_FRICTION = frozenset("μµ")  # with an index, of a body that slides or rests
 _SCRIPT_LETTERS = {"ℒ": r"\mathcal{L}", "ℋ": r"\mathcal{H}", "ℰ": r"\mathcal{E}"}
 _BOLD = ((0x1D400, 0x1D433), (0x1D468, 0x1D49B), (0x1D5D4, 0x1D607), (0x1D63C, 0x1D66F))  # of the letters of Unicode
 _BOLD_GREEK = ((0x1D6A8, 0x1D6E1), (0x1D71C, 0x1D755), (0x1D756, 0x1D7CB))
@@ -60,18 +61,13 @@ _FONTS_OF_GREEK = 0x1D6A8
 _ROWS = re.compile(r"\[[^\[\]]{1,200}\](?:, ?\[[^\[\]]{1,200}\]){1,8}")  # `[[1, 0], [0, 1]]`
 _ROW = re.compile(r"\[([^\[\]]{1,200})\]")
 _WAVES = frozenset("ψφϕΨΦχ")  # behind these a star that touches is a conjugate
-_SURE_UNITS = word_set(
-    "m/s m/s^2 m/s² rad/s N/m N/m² N/C V/m J/K J/s W/m² C/m C/m² C/m³ J·s N·m N/m^2 W/m^2 C/m^2 °C °F"
-)
 _UNIT_ENDS = re.compile(r"[ \t\u00a0]*(?:$|[=≈<>+−–×*,;)\]]|-[ \t]|[-/][ \t]*[\d(])")
 _TOUCHING_UNITS = word_set("kg cm km eV keV MeV GeV Hz kHz MHz kJ kW kPa MPa °C")  # `5kg`; `2mL` may be 2·m·L
 _ONLY_UNITS = word_set("kg cm mm nm Hz kHz MHz GHz eV keV MeV GeV TeV Pa kPa MPa kJ kW mol rad rev")
 _UNIT_BEHIND = rf"[ \u00a0]*({UNIT_EXPRESSION})(?![\w^²³⁻])"
-_PLAIN_FACTORS = frozenset(("1", "2", "3", "4", "0.5", "1.5", "2.5", "0.25"))  # before `m`: a factor or a length
 _CROSSED = frozenset("ABEFHJLMSprv")  # behind ` x ` these may be vectors
 _OPERANDS = frozenset(("symbol", "product", "group", "number"))
 _NO_NUMBER_BEHIND = word_set("number symbol ket derivative root group function")
-_COMPONENT = re.compile("[A-Z][xyz]")
 _INDEXED = re.compile(r"(C(?=[pv]$)|k(?=BT?$))([pvB])(T?)$")  # written without their line below
 _KNOWN_PRODUCTS = word_set("mv ma mg kT RT GM nR nC mc")
 
@@ -166,11 +162,17 @@ def _read_sign(reader: Reader, mark: Mark, previous_kind: str) -> Part:
     word = mark.text
     reader.at += 1
     following = reader.peek()
+    if word == "+" and mark.is_apart and following is not None and following.text == "-" and not following.is_apart:
+        after = reader.peek(1)
+        if after is not None and after.is_apart:  # ` +- ` as a sign of its own
+            reader.at += 1
+            return Part(r"\pm", "operator", True)
     if word == "*":
         if reader.is_next("*") and not following.is_apart:  # type: ignore[union-attr]
             raise AmbiguousNotation  # a power that follows nothing
         is_wave = reader.at > 1 and reader.marks[reader.at - 2].text in _WAVES and not mark.is_apart
         is_factor = following is not None and previous_kind == following.kind == "number"  # `2 *3`
+        is_factor = is_factor or (following is not None and mark.is_apart and following.text in OPENERS)  # `C *(a + b)`
         if following is None or (mark.is_apart != following.is_apart and not is_factor) or is_wave:
             raise AmbiguousNotation
     if following is None or (word not in "+-−–±∓" and previous_kind in ("", "operator", "slash", "comma")):
@@ -224,10 +226,10 @@ def _attach_unit(reader: Reader, number: Part, mark: Mark, previous_parts: Seque
     letters = re.findall(r"[^\W\d_]+", unit[1])
     if not following.is_apart and unit[1] not in _TOUCHING_UNITS and following.text != "°":
         return number
-    is_sure = unit[1] in _SURE_UNITS or any(len(word) > 1 and word != "mg" for word in letters)
+    is_sure = unit[1] in SURE_UNITS or any(len(word) > 1 and word != "mg" for word in letters)
     is_long = "." in mark.text or len(mark.text) > 1 or r"\times" in number.latex
     is_ten = bool(previous_parts) and previous_parts[-1].latex == r"\times" and number.latex.startswith("10^")
-    if len(letters) == 1 and (is_long or is_ten) and mark.text not in _PLAIN_FACTORS:
+    if len(letters) == 1 and (is_long or is_ten) and mark.text not in PLAIN_FACTORS:
         is_sure = is_sure or (following.is_apart and letters[0] in UNITS)
     is_divided = is_sure and reader.text[unit.end() : unit.end() + 1] == "/" and len(letters) == 1
     if not (is_divided or _UNIT_ENDS.match(reader.text, unit.end(), end)):
@@ -282,7 +284,9 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
         raise AmbiguousNotation
     following = reader.peek_touching()
     if len(word) > 1 and following and following.kind == "number" and not reader.is_next("^", "**", ahead=1):
-        raise AmbiguousNotation  # `mc2`: a lost power; `mv1^2` has its power
+        behind = reader.peek_touching(1)
+        if behind is None or behind.text != word[-1]:  # `kq1q2` counts its letters
+            raise AmbiguousNotation  # `mc2`: a lost power; `mv1^2` has its power
     if following and following.text == "_" and len(word) > 1 and word not in _KNOWN_PRODUCTS and word[0] != "d":
         after = reader.peek(1)
         if after and after.kind == "word" and len(after.text) > 1 and word.istitle():
@@ -291,8 +295,6 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
         name = Part(f"{named[1]}_{{{named[2]}}}", "symbol", mark.is_apart)
         name = _read_indexed_symbol(reader, name, named[3])
         return Part(word[: named.start()] + name.latex, "product", mark.is_apart, name.is_raised)
-    if reader.depth == 1 and reader.at == 1 and _COMPONENT.fullmatch(word) and reader.peek() is None:
-        return Part(f"{word[0]}_{word[1]}", "symbol", mark.is_apart)  # `Ex = ...`
     name = read_scripts(reader, word[-1], "symbol", mark.is_apart, is_letter=True)
     return Part(word[:-1] + name.latex, "symbol" if len(word) == 1 else "product", mark.is_apart, name.is_raised)
 
@@ -321,6 +323,10 @@ def _read_letter(reader: Reader, mark: Mark) -> Part:
                 raise AmbiguousNotation
             return read_scripts(reader, f"{GREEK_LETTERS[word]} {letters}", "symbol", mark.is_apart, is_letter=True)
     latex = GREEK_LETTERS.get(word) or _SCRIPT_LETTERS.get(word)
+    friction = reader.peek_touching() if word in _FRICTION and reader.marks[reader.at - 2].kind != "number" else None
+    if friction is not None and friction.text in ("k", "s"):  # `μk`, and not `5μs`
+        reader.at += 1
+        return read_scripts(reader, rf"\mu_{{{friction.text}}}", "symbol", mark.is_apart)
     if not latex:
         latex = _decompose_letter(word)
     accent = reader.peek_touching()

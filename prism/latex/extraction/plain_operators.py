@@ -240,7 +240,8 @@ def is_big_operator(reader: Reader, mark: Mark) -> bool:
     following = reader.peek(1)
     if following is None or following.kind == "relation":
         return False
-    return following.text == "_" or following.kind == "sub" or following.is_apart or following.text in OPENERS
+    begins = following.kind in ("word", "name", "sub") or following.text in GREEK_LETTERS or following.text in OPENERS
+    return begins or following.text == "_" or following.is_apart
 
 
 def read_big_operator(reader: Reader) -> Part:

@@ -102,7 +102,7 @@ def split_into_marks(text: str) -> list[Mark]:
     is_usual = not written or max(map(len, written)) <= _LONGEST_KNOWN
     sorts = list(map(_classify if is_usual else _classify.__wrapped__, written))
     return [
-        _make_mark((kind, word, start, end, before is _SPACE, is_english))
+        _make_mark((kind, word, start, end, before is _SPACE, is_english and not _is_product(word, before)))
         for (kind, word, is_english), start, end, before in zip(sorts, [0, *ends], ends, [None, *sorts], strict=False)
         if kind != "space"
     ]
@@ -118,6 +118,11 @@ def _classify(written: str) -> _Sort:
     if kind == "escaped":
         return "relation" if written[1] in "=<>~" else "single", written[1], False
     return kind, written, kind == "word" and _is_english(written)
+
+
+def _is_product(word: str, before: _Sort | None) -> bool:
+    """Return True for a word that a number touches and that is hardly ever one there, in `b^2 - 4ac`, `2as`."""
+    return word in ("ac", "as") and before is not None and before[0] == "number"
 
 
 def _is_english(word: str) -> bool:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from prism.latex.extraction.plain_tokens import FUNCTIONS, GREEK_NAMES, OPEN_NAME, Mark, is_mathematical_name
 from prism.latex.words import LONG_UNITS, UNITS, word_set
@@ -20,6 +21,14 @@ MAX_WORD = 16  # letters of a word that is taken apart
 _INDEXED = re.compile(
     r"(?P<letter>[A-Za-z]|\\[A-Za-z]+)_(?:\{(?:\\text\{)?(?P<index>[A-Za-z0-9]+)\}{1,2}|(?P<one>[A-Za-z0-9]))"
 )
+# A letter with an index in one word: initial and final, components, friction, zero, and parts of a machine.
+_LIKE_AN_INDEX = re.compile(
+    "(?P<factor>[mM](?=v))?(?:[vuaFTtxyrpEKUPVLNWCQ][if]|(?:[vap]|[A-Z])[xyz]|[fF][ks]|[vxyr]o|[vaFp][1-9][xyzif]"
+    "|(?![MGKR])[A-Z][a-z][1-9])"
+)
+_COMMON_PRODUCT = re.compile("[A-EG-Z][xyz]|[aFp]x|Fs|[A-Z][vq][1-9]")  # which are more often products than names
+_EQUAL = frozenset("=≈")
+_SUMS = frozenset("Σ∑")
 _NEAR = 12  # marks beside a name among which the same in the other case makes it another
 _OF_UNITS = word_set("number super")  # kinds of marks before a unit
 _JOINING = frozenset("=≈<>≤≥*·×/+^²³)-−")  # signs beside which a word of the language is a name
@@ -101,6 +110,7 @@ def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
 
     A word of English is a name only beside a sign of mathematics.
     """
+    marks = _with_indices_of_the_line(marks, typed)
     if not typed.names:
         return list(marks)
     runs: list[tuple[int, int]] = []
@@ -116,6 +126,62 @@ def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:
             name = None  # `M1 = m1` tells the two cases apart
         kept += [name] if name else marks[at:end]
     return kept
+
+
+def _with_indices_of_the_line(marks: Sequence[Mark], typed: TypedNames) -> Sequence[Mark]:
+    """Return the marks of a line with letters and their indices, typed in one word as `vf` or `v2x`, as marks of names.
+
+    The problem's letters decide first. Else a word alone on a left side is a name, and so are two that differ in the
+    index, `vf - vi`; any other may be a product, and is open.
+    """
+    words = [mark.text for mark in marks if mark.kind == "word"]
+    if not any(map(_LIKE_AN_INDEX.fullmatch, words)) and not any(mark.kind == "number" for mark in marks):
+        return marks
+    runs = [(at, end) for at in range(len(marks)) if (end := _end_of_indexed(marks, at))]
+    texts = ["".join(mark.text for mark in marks[at:end]) for at, end in runs]
+    indices = {after.text for before, after in pairwise(marks) if before.text == "_"}
+    named = {
+        word
+        for (at, end), word in zip(runs, texts, strict=True)
+        if (at == 0 and end < len(marks) and marks[end].text in _EQUAL)
+        or (at and marks[at - 1].text in _SUMS)
+        or (word[-1] in indices and not _COMMON_PRODUCT.fullmatch(word))
+        or any(other[:-1] == word[:-1] and other != word for other in texts)
+        or any(other[0] == word[0] and other[1] != word[1] and other[2:] == word[2:] != "" for other in texts)
+    }
+    out = list(marks)
+    for (at, end), word in reversed(list(zip(runs, texts, strict=True))):
+        is_known = bool(typed.latex_of(word)) or (len(word) == 2 and set(word) <= typed.letters)
+        if is_known or (word not in named and _COMMON_PRODUCT.fullmatch(word)):
+            continue
+        factor = _LIKE_AN_INDEX.fullmatch(word)["factor"] or ""  # type: ignore[index]
+        letter, index = word[len(factor)], word[len(factor) + 1 :]
+        index = index if len(index) == 1 else f"{{{index}}}"
+        latex = f"{factor} {letter}_{index}".strip() if word in named else OPEN_NAME
+        out[at:end] = [Mark("name", latex, marks[at].start, marks[end - 1].end, marks[at].is_apart)]
+    return out
+
+
+def _end_of_indexed(marks: Sequence[Mark], at: int) -> int:
+    """Return the index behind the marks from an index on that are a letter with its index in one word; 0 for none."""
+    first = marks[at]
+    before, behind = marks[at - 1] if at else None, marks[at + 1 : at + 3]
+    if (
+        first.kind != "word"
+        or is_mathematical_name(first.text)
+        or (before is not None and not first.is_apart and before.text in ("_", "^", "\\"))
+    ):
+        return 0
+    touching = [mark for mark in behind[:1] if not mark.is_apart]
+    touching += [mark for mark in behind[1:] if touching and not mark.is_apart]
+    kinds = [mark.kind for mark in touching]
+    for count in (2, 1, 0):
+        text = first.text + "".join(mark.text for mark in touching[:count])
+        if len(touching) >= count and set(kinds[:count]) <= {"word", "number"} and _LIKE_AN_INDEX.fullmatch(text):
+            follower = marks[at + 1 + count] if at + 1 + count < len(marks) else None
+            ends = follower is None or follower.is_apart or follower.kind not in ("word", "number")
+            return at + 1 + count if ends and (follower is None or follower.text != "_") else 0
+    return 0
 
 
 def _end_of_run(marks: Sequence[Mark], at: int) -> int:

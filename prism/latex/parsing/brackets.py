@@ -448,7 +448,7 @@ def read_environment(cursor: Cursor, opening: Token) -> Token:
     tokens = cursor.tokens
     while True:
         cell = _read_cell(cursor)
-        if cell:
+        if cell or tokens[cursor.index].type == "AMP":
             rows[-1].append(cell)
         end = tokens[cursor.index]
         cursor.index += 1
@@ -460,6 +460,7 @@ def read_environment(cursor: Cursor, opening: Token) -> Token:
             rows.append([])
     if end.text != opening.text:
         raise Fault(end.pos, rf"\end{{{end.text}}}", rf"\end{{{opening.text}}}")
+    rows = _without_empty_cells(rows, opening)
     made = [[Token("LISTED", "row", row[0][0].pos, args=row)] for row in rows if row]
     if not made:
         raise Fault(opening.pos, rf"an empty {opening.text}")
@@ -468,6 +469,23 @@ def read_environment(cursor: Cursor, opening: Token) -> Token:
     if opening.text in _DETERMINANTS:
         matrix = Token("APPLY", "det", opening.pos, opening.gap, args=[[matrix]])
     return read_scripts(cursor, matrix)
+
+
+def _without_empty_cells(rows: list[list[list[Token]]], opening: Token) -> list[list[list[Token]]]:
+    """Return the rows of an environment without empty cells, which only part columns.
+
+    Errors:
+        Fault: another row of a matrix has something in the place of an empty cell.
+    """
+    widest = max(map(len, rows))
+    filled = [any(len(row) > at and row[at] for row in rows) for at in range(widest)]
+    is_laid_out = opening.text in _CASES or any(
+        cell and cell[0].type in ("REL", "SYM") and has_type(cell, "REL") for row in rows for cell in row
+    )
+    for row in rows:
+        if not is_laid_out and not all(cell for cell, is_filled in zip(row, filled, strict=False) if is_filled):
+            raise Fault(opening.pos, "an empty cell of a table", "0, or dots", kind="table")
+    return [[cell for cell in row if cell] for row in rows]
 
 
 def _read_cell(cursor: Cursor) -> list[Token]:

@@ -38,6 +38,9 @@ _INVERTED = frozenset(("f", "g", "h", "F", "G", "H"))  # `f^{-1}(x)` is the inve
 _AT_NUMBERS = frozenset(("y", "f", "u", "x", "z"))  # unknowns, which have a value at 2 and are not multiplied by it
 _HEADS = frozenset(("SYM", "DERIVATIVE", "PARTIAL", "ROMAN"))
 _TRANSFORMS = frozenset((r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}", r"\mathbb{E}", r"\mathbb{P}", r"\mathbb{V}"))
+_OF_FUNCTIONS = (r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}")  # transforms, which are functions again
+_STARRED = "a starred bracket before a variable: a convolution, or a product?"
+_STEPS = frozenset(("u", "H"))  # of unit size where they are called, and a speed and a height
 _ACCENT = re.compile(r"\\(?:hat|tilde|bar)\{(.+)\}")  # `g(\hat\theta)` is a call as `g(\theta)` is
 _FREQUENCIES = frozenset((r"\omega", "f", r"\Omega", r"\nu"))
 _MULTIPLYING = frozenset(("v", "s", r"\omega", r"\nu", r"\lambda"))  # F(v), L = I(\omega): also factors
@@ -71,6 +74,8 @@ class CallEvidence:
             arguments, or nothing else stands in the formula. Without such evidence `r(\omega)` may be a product.
         defined: symbols called with different variables (`f(x) + f(y)`), or defined while the bare symbol stands
             somewhere too (`I(r) = I r^2/R^2`): their calls are not read as the bare symbol.
+        bare: symbols that stand without a bracket behind them.
+        has_rates: a derivative, an integral, an exponential or a ramp stands in the formula, beside which steps are.
     """
 
     called: set[str] = field(default_factory=set)
@@ -78,6 +83,8 @@ class CallEvidence:
     left: set[str] = field(default_factory=set)
     folding: set[str] = field(default_factory=set)
     defined: set[str] = field(default_factory=set)
+    bare: set[str] = field(default_factory=set)
+    has_rates: bool = False
 
 
 def collect_call_evidence(items: list[Token]) -> CallEvidence:
@@ -87,7 +94,7 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
         items: the whole formula at its outer level, in which no call is read yet.
     """
     found = CallEvidence()
-    bare: set[str] = set()
+    bare = found.bare
     numbers: dict[str, str] = {}
     used: Counter[tuple[str, ...]] = Counter()  # lists of arguments, whatever stands before them
     lists: dict[str, tuple[str, ...]] = {}
@@ -102,6 +109,7 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
                 stack.extend(item.args)
             if item.sup is not None:
                 stack.append(item.sup)
+            found.has_rates = found.has_rates or _is_rate(item)
             if item.type != "SYM":
                 continue
             bracket = siblings[index + 1] if index + 1 < len(siblings) else None
@@ -109,6 +117,9 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
                 bare.add(item.text)
                 continue
             content = bracket.args[0]
+            if index and siblings[index - 1].type == "PAREN":  # a ramp, `(t - b)u(t - b)`, and no square
+                before = [part.text for part in siblings[index - 1].args[0]]
+                found.has_rates = found.has_rates or before == [part.text for part in content]
             if _contains_factor(content, item.text):
                 bare.add(item.text)
             elif _are_variables(content, item.text):
@@ -139,6 +150,14 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
         else:
             found.left.add(name)
     return found
+
+
+def _is_rate(item: Token) -> bool:
+    """Return True for a derivative, an integral or an exponential, which signals and their steps stand beside."""
+    if item.type == "SYM":
+        return item.text.endswith("'") or (item.text == "e" and item.sup is not None)
+    is_quotient = item.type == "FRAC" and bool(item.args[0]) and item.args[0][0].text == "d"
+    return is_quotient or item.type in ("INTEGRAL", "DERIVATIVE", "D") or item.text == "exp"
 
 
 def _head_of_every_side(items: list[Token]) -> str:
@@ -183,6 +202,8 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
     for item in items:
         if item.type == "PAREN" and item.text in ("[", r"\{") and out:
             head = out[-1]
+            if item.text == "[" and _is_starred(head) and _is_place_in_sequence(item.args[0]):
+                raise Ambiguity(item.pos, _STARRED, r"\cdot")
             if _is_transform(head.text) or _may_call_square(head, item, functions):
                 out[-1] = apply_token(_inverse_by_name(head), item)
                 continue
@@ -200,17 +221,34 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
                 called = _read_roman_call(head, item, numeric=len(out) > 1 and is_numeric(out[-2]))
             elif head.type == "DERIVATIVE" or (head.type == "SYM" and head.text != "d"):
                 called = _read_call(head, item, evidence, functions)
-            elif (
-                head.type == "PAREN"
-                and _are_variables(item.args[0], "")
-                and [part.text for part in head.args[0]][1:-1] == ["*"]
-            ):
-                raise Ambiguity(item.pos, "a starred bracket before a variable: a convolution, or a product?", r"\cdot")
+            elif _is_starred(head) and _are_variables(item.args[0], ""):
+                raise Ambiguity(item.pos, _STARRED, r"\cdot")
+            elif head.type == "APPLY" and head.text.startswith(_OF_FUNCTIONS):
+                called = _transform_at(head, item)
             if called is not None:
                 out[-1] = called
                 continue
         out.append(item)
     return out
+
+
+def _is_starred(head: Token) -> bool:
+    """Return True for a bracket with a star between two letters and nothing else, `(x * h)`."""
+    return head.type == "PAREN" and [part.text for part in head.args[0]][1:-1] == ["*"]
+
+
+def _transform_at(transform: Token, bracket: Token) -> Token | None:
+    r"""Return `\mathcal{L}\{h\}(s)`, a transform whose last argument is where it is taken; None for a factor.
+
+    Errors:
+        Ambiguity: a sum, `\mathcal{L}\{y\}(s + 1)`, which may be either; with a power, `(s^2 + 4)`, it is a factor.
+    """
+    (content,) = bracket.args
+    if bracket.sup is not None or (not _is_transfer_argument(content) and any(part.sup for part in content)):
+        return None
+    if has_type(content, "PLUS", "MINUS"):
+        raise Ambiguity(bracket.pos, "a sum behind a transform: where it is taken, or a factor?", r"\cdot")
+    return Token("APPLY", transform.text, transform.pos, transform.gap, args=[*transform.args, content])
 
 
 def _is_transform(name: str) -> bool:
@@ -314,7 +352,17 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: f
         return apply_token(head, bracket)  # y(2)
     if _is_single_symbol_argument(head, bracket) or _is_shifted_argument(bracket, evidence.variables.get(name)):
         return apply_token(head, bracket)
+    if name in _STEPS and head.sup is bracket.sup is None and _is_delay(content) and name not in evidence.bare:
+        if not evidence.has_rates and name not in functions:
+            raise Ambiguity(bracket.pos, f"`{name}` before a time less another: a step, or a factor?", r"\cdot")
+        return apply_token(head, bracket)
     return apply_token(head, bracket) if name in functions or _is_special_function(name, content) else None
+
+
+def _is_delay(content: list[Token]) -> bool:
+    """Return True for the time t less a number or a symbol, `t - 2`."""
+    kinds = [part.type for part in content]
+    return kinds in (["SYM", "MINUS", "NUM"], ["SYM", "MINUS", "SYM"]) and content[0].text == "t"
 
 
 def _is_inner_call(content: list[Token]) -> bool:

@@ -11,6 +11,7 @@ that is not read costs a credit, a formula that is read wrongly can give one.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from prism import budget
@@ -71,6 +72,8 @@ _OF_RECIPROCALS = {"acot": "atan", "asec": "acos", "acsc": "asin", "acoth": "ata
 _COMPOSED = _OF_RECIPROCALS.keys() | _RECIPROCALS.keys() | {"cis"}
 _ROUNDED = frozenset(("floor", "ceiling"))
 _NORMS = frozenset(("1", "2", "p", "q", "F"))  # subscripts
+# The laws of acids, and of friction in pipes (Colebrook and White 1937), have decimal logarithms.
+_DECIMAL_LOGS = re.compile(r"pH|pK|pOH|1\}?\s*(?:\{|/)\s*\\sqrt\s*\{?\s*(?:f|\\lambda)(?:_\w|_\{\w+\})?\s*\}")
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log2"))
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
 _NAMED_FUNCTIONS = frozenset((*FUNCTIONS.values(), "lim")) - frozenset(
@@ -113,7 +116,7 @@ def disambiguate_formula(
     """
     raw = rewrite_flat_tokens(tokenize(latex), latex, words)
     budget.charge(len(raw) * _TOKEN)
-    state = FormulaState(functions=functions, has_decimal_logs="pH" in latex or "pK" in latex or "pOH" in latex)
+    state = FormulaState(functions=functions, has_decimal_logs=_DECIMAL_LOGS.search(latex) is not None)
     has_brackets = False
     for token in raw:
         if token.text in _DIFFERENTIAL_SIGNS:

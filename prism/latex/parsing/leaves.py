@@ -42,6 +42,9 @@ from prism.latex.parsing.tokens import (
 )
 
 MAX_PRIMES = 6  # more is a slip
+FLUX = "q"  # of heat, by its primes on a length, an area or a volume; also a charge, which is differentiated
+_ROMAN_ORDERS = {"ii": 2, "iii": 3, "iv": 4}
+_OF_DEFLECTIONS = frozenset(("x", "y", "z", "s", "t"))  # variables of what has derivatives in Roman numerals
 
 TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))
@@ -74,6 +77,7 @@ class Cursor:
         index: of the next token.
         depth: number of brackets and arguments around the next token.
         seen: Greek letters of the whole formula; `\varepsilon` is `\epsilon` unless both stand in it.
+        has_fluxes: the primes of `q''` tell a flux, on an area, and no derivative.
         ahead: what was read behind a `\Delta` and is no part of its name, by the index behind its first token, with the
             index behind it; read again, it would be read twice on each level of `\Delta e^{\Delta e^{...}}`.
     """
@@ -84,6 +88,7 @@ class Cursor:
     index: int = 0
     depth: int = 0
     seen: frozenset[str] = frozenset()
+    has_fluxes: bool = False
     ahead: dict[int, tuple[list[Token], int]] = field(default_factory=dict)
 
     def descend(self) -> None:
@@ -487,6 +492,9 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
             sub = _read_subscript(cursor)
             continue
         inner, after = flat_argument(tokens, cursor.index)
+        if order := _roman_order(item.text, inner, tokens[after : after + 3]):
+            primes, cursor.index = order, after
+            continue
         _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
@@ -504,17 +512,28 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
             cursor.index = after
         else:
             sup = read_power(cursor)
-    name = base_name + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
+    is_flux = cursor.has_fluxes and base_name == FLUX
+    name = base_name + "'" * (primes if primes < 2 or is_flux else 0) + (f"_{sub}" if sub else "")
     name += f"^{{{label}}}" if label else ""
     if primes > MAX_PRIMES:
         raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read", kind="limit")
-    if primes >= 2:
+    if primes >= 2 and not is_flux:
         base, free = Token("SYM", name, item.pos), Token("SYM", "?", item.pos)
         return Token("DERIVATIVE", str(primes), item.pos, item.gap, args=[[base], [free]], sup=sup)
     item.text, item.sup = name, sup
     if name == r"\pi":
         item.type, item.expr = "CONST", _PI
     return item
+
+
+def _roman_order(name: str, inner: Sequence[Token], behind: Sequence[Token]) -> int:
+    """Return the order of a derivative in Roman numerals, 2 for `v^{ii}(z)`; 0 for any other superscript.
+
+    Args:
+        name: of the symbol; `inner`: flat tokens of its superscript; `behind`: the tokens behind that.
+    """
+    is_called = [token.text for token in behind[::2]] == ["(", ")"] and behind[1].text in _OF_DEFLECTIONS
+    return _ROMAN_ORDERS.get("".join(token.text for token in inner), 0) if is_called and name != "e" else 0
 
 
 def _skip_braces_before_prime(tokens: list[Token], index: int) -> int:

@@ -29,6 +29,7 @@ from prism.latex.parsing.tokens import (
     has_type,
     nesting_change,
 )
+from prism.latex.parsing.typed_units import with_typed_units
 
 TEXT_MODE = frozenset((r"\text", r"\textrm", r"\textnormal", r"\mbox", r"\hbox", r"\textit", r"\textsf", r"\textup",
                        r"\textmd", r"\emph"))  # fmt: skip
@@ -279,6 +280,7 @@ _DEFINED = re.compile(r"[\s$&]*[A-Z][a-z]\s*=")
 # `2Re a` and `Im b` typed in italics; with a bracket they are functions, and `Re^{x}` is a product.
 _LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|\\left|\(|\[))")
 _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
+_CAPITALS = re.compile(r"(?:^|[,;&$]|quad|\\)\s*([A-Z]{3,})\s*&?\s*=")  # one name on a left side, `NTU = UA/C`
 _MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
 _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a full stop is a product sign
@@ -338,10 +340,14 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
         tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:
         tokens = _divergences(tokens)
+    tokens = with_typed_units(tokens, latex)
     if tokens[0].type == "BEGIN":
         tokens = _drop_layout_array(tokens)
     if "<" in latex or ">" in latex or r"\lt" in latex:
         tokens = _mark_angle_brackets(tokens)
+    words |= {
+        name for name in _CAPITALS.findall(latex) if not set(name) <= set(re.sub(rf"\\[A-Za-z]+|{name}", "", latex))
+    }
     if words or "E." in latex or _DEFINED.match(latex):
         tokens = _join_names(tokens, words)
     elif "Re" in latex and _REYNOLDS.search(latex):

@@ -65,7 +65,7 @@ class FormulaState:
         waiting: number of enclosing integrals whose measure (`dx`) is not yet found.
         calls: evidence for which symbols are functions.
         functions: letters whose bracket holds an argument; see `parser.parse`.
-        has_decimal_logs: the text mentions pH or pK, so `\log` is the decimal logarithm.
+        has_decimal_logs: `\log` is the decimal logarithm, by pH or pK in the text or in a law of friction in pipes.
         doubled: number of functions so far whose argument is written out twice, as `\cot x = \cos x/\sin x`.
     """
 

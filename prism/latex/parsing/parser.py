@@ -15,7 +15,8 @@ from typing import Any
 
 from prism import budget
 from prism.algebra.columns import with_columns
-from prism.algebra.expr import Expr, Formula, formula, number, symbol
+from prism.algebra.expr import Expr, Formula, formula, nodes_with, number, substitute, symbol
+from prism.algebra.macaulay import MACAULAY, may_be_macaulay, shows_macaulay
 from prism.errors import LatexSyntaxError
 from prism.latex.macros import expand, package_macros, uses_packages
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
@@ -122,7 +123,19 @@ def _run_grammar(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula
         raise LatexSyntaxError(latex, position, found, _describe_expected(error.accepted), kind) from None
     if any(member.depth > MAX_NESTING for member in members):
         raise LatexSyntaxError(latex, 0, f"operators nested more than {MAX_NESTING} deep", (), "limit")
-    return formula(with_columns(members), relations, shown, whole.depends)
+    return formula(_with_macaulay(with_columns(members)), relations, shown, whole.depends)
+
+
+def _with_macaulay(members: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    r"""Return the members with means as brackets of Macaulay, if a power shows one: `P\langle x - a\rangle^2`."""
+    powers = [node for member in members for node in nodes_with(member, "pow") if shows_macaulay(node)]
+    if not powers:
+        return members
+    brackets = {node for member in members for node in nodes_with(member, "bracket")}
+    shown = {power.args[0] for power in powers} | {node for node in brackets if may_be_macaulay(node)}
+    return tuple(
+        substitute(member, {node: Expr("bracket", node.args, MACAULAY) for node in shown}) for member in members
+    )
 
 
 @lru_cache(maxsize=1)

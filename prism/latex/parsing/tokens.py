@@ -297,9 +297,10 @@ _SCAN = re.compile(
   | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!\s*)\d{3})+(?!\d)
             |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
         (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
-  | (?P<word>(?:(?<![A-Za-z\\])|(?<=(?<![A-Za-z\\])(?:sin|cos|tan)))(?:WORDS)(?![A-Za-z]))
-  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()
-        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|(?:[A-Z]|GREEK)(?![A-Za-z]))))
+  | (?P<word>(?:(?<![A-Za-z\\])|(?<=(?<![A-Za-z\\])(?:sin|cos|tan)))(?:WORDS)(?:(?![A-Za-z])|(?<=pi)(?=sqrt\()))
+  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])|(?:CALLED)(?=\()|(?:o?int|sum|prod)(?=_)
+        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|\\?(?:[A-Z]|GREEK)(?![A-Za-z])|\\d?frac\b))
+        |GLUED(?:PLAIN)(?=\(|\\left\s*\(|[α-ω]|\\(?:GREEK)(?![A-Za-z])))
   | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|textcolor|color)\s*\{[^{}]*\}
         |\\[vh]?phantom\s*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9]|\\[A-Za-z]+)
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
@@ -314,7 +315,8 @@ _SCAN = re.compile(
   | (?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)
   | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
   | (?P<other>\*\*(?=\s*[\w({\\-])|<=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
-    """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
+    """.replace("GLUED", r"(?:(?<=(?<![A-Za-z\\])[A-Za-z])|(?<=(?<![A-Za-z\\])[A-Za-z]{2}))")  # `mgsin(theta)`
+    .replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
     .replace("CALLED", "|".join(_CALLED))
     .replace("LONGER", _LONGER)
     .replace("WORDS", "|".join(_WORDS_OF_TEXT))
@@ -524,7 +526,8 @@ def _append_compound_match(tokens: list[Token], kind: str, text: str, pos: int, 
     elif kind == "dots":
         tokens.append(Token("DOTS", r"\dots", pos, gap))
     elif kind == "plain":
-        tokens.append(Token("command", "\\" + text, pos, gap, raw=(Token("plain", text, pos),)))
+        sort, sign = _SIMPLE.get("\\" + text, ("command", "\\" + text))  # `int_0^T` as `sin`
+        tokens.append(Token(sort, sign, pos, gap, raw=(Token("plain", text, pos),)))
     else:
         name = _ENVIRONMENT.search(text)
         tokens.append(Token("BEGIN" if kind == "begin" else "FINISH", name.group(1) if name else "", pos, gap))

@@ -20,6 +20,7 @@ from prism.latex.parsing.brackets import (
 from prism.latex.parsing.calls import apply_token
 from prism.latex.parsing.commands import REPEATING, read_leading_scripts, read_rare_command, read_repeating_digits
 from prism.latex.parsing.leaves import (
+    FLUX,
     MAX_PRIMES,
     TOP_ENDS,
     Cursor,
@@ -71,6 +72,7 @@ _DIFFERENTIALS = frozenset((r"\dd", r"\dif", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
 _BRACKETING = frozenset(("floor", "ceil"))
 _DOTS = Expr("dots")
+_SHOW_FLUXES = frozenset(("T", "A"))  # letters
 _ITALIC = frozenset((r"\textit", r"\mathit"))  # `\mathit{sin}` is a product or a name, no function
 
 
@@ -81,7 +83,7 @@ def nest_tokens(tokens: list[Token]) -> list[Token]:
         Fault: an unpaired bracket, an unknown command, a script without a base.
     """
     seen = frozenset(token.text for token in tokens if token.type == "letter" and token.text in GREEK)
-    cursor = Cursor(tokens, read_siblings, _read_construct, seen=seen)
+    cursor = Cursor(tokens, read_siblings, _read_construct, seen=seen, has_fluxes=_has_fluxes(tokens))
     items = read_siblings(cursor, TOP_ENDS)
     while tokens[cursor.index].text == ")" and _closes_bracket_of_text(items):
         cursor.index += 1
@@ -89,6 +91,20 @@ def nest_tokens(tokens: list[Token]) -> list[Token]:
     if (last := tokens[cursor.index]).type != "END":
         raise Fault(last.pos, describe_token(last), "the end of the formula")
     return items
+
+
+def _has_fluxes(tokens: list[Token]) -> bool:
+    """Return True if all `q` have two primes and more, and a temperature or an area shows that they are fluxes of heat.
+
+    Errors:
+        Ambiguity: nothing shows what they are.
+    """
+    places = [at for at, token in enumerate(tokens) if token.type == "letter" and token.text == FLUX]
+    if not places or not all([part.type for part in tokens[at + 1 : at + 3]] == ["PRIME"] * 2 for at in places):
+        return False
+    if any(token.text in _SHOW_FLUXES for token in tokens) or all(tokens[at + 3].type == "PRIME" for at in places):
+        return True
+    raise Ambiguity(tokens[places[0]].pos, "primes on `q`: a flux of heat, or a derivative?", r"\ddot q", "q_{flux}")
 
 
 def _closes_bracket_of_text(items: list[Token]) -> bool:

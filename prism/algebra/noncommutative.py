@@ -33,6 +33,7 @@ from prism.algebra.expr import (
     with_args,
 )
 from prism.algebra.macaulay import is_mean
+from prism.algebra.poisson import with_elementary_brackets
 from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
 from prism.algebra.terms import whole_number
 
@@ -103,7 +104,7 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     Such a node keeps the order of the factors, so AB and BA differ. A symbol that one formula shows to be an operator
     is one in the other too. Formulas without operators are returned as they are.
     """
-    a, b = with_operators_at_times(a, b)
+    a, b = with_operators_at_times(with_elementary_brackets(a), with_elementary_brackets(b))
     if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
@@ -155,7 +156,10 @@ def operator_names(a: Formula, b: Formula) -> frozenset[str]:
         return _NONE
     names = traits_of(a).names | traits_of(b).names
     operators = frozenset(name for marks in both for name in marks.operators)
-    operators |= names & {read.body for read in map(symbol_of, operators) if read.sup == ADJOINT}
+    adjoints = {read for read in map(symbol_of, operators) if read.sup == ADJOINT}
+    ladders = {read.head for read in adjoints if read.sub}
+    operators |= names & {read.body for read in adjoints}
+    operators |= {name for name in names if (read := symbol_of(name)).sub and read.head in ladders}
     if any(symbol_of(name).is_vector for name in names):
         operators = frozenset(name for name in operators if not symbol_of(name).is_hat)  # directions
     if operators or "i" in names or any(marks.is_certain for marks in both):
@@ -502,7 +506,11 @@ def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | No
     if node.op == "commutator":
         a, b = (_operator_terms(arg, notation) for arg in node.args)
         forward, backward = _multiply_terms([a, b], notation), _multiply_terms([b, a], notation)
-        return None if forward is None or backward is None else forward + _negate_terms(backward)
+        return (
+            None
+            if forward is None or backward is None
+            else (forward + (backward if node.name == "anti" else _negate_terms(backward)))
+        )
     if _is_operator(node, notation.operators):
         return [((), (node,))]
     if not _contains_operator(node, notation):

@@ -524,9 +524,11 @@ def _opaque(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _commutator(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return A B - B A."""
+    """Return A B - B A, of an anticommutator A B + B A; a Poisson bracket has no value."""
+    if node.name == "poisson":
+        raise Unvalued("poisson")
     a, b = (evaluator.value(arg, scope) for arg in node.args)
-    return add(multiply(a, b), multiply(b, a), -1)
+    return add(multiply(a, b), multiply(b, a), 1 if node.name == "anti" else -1)
 
 
 def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:

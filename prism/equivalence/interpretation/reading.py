@@ -101,7 +101,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             if len(variables) == 1:
                 return Expr("derivative", (node.args[0], symbol(*variables)), node.name)
             return node
-        if is_anticommutator(node):
+        if is_anticommutator(node) or (node.op == "commutator" and node.name == "anti"):
             return Expr("add", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
         if node.op == "mul":
             return _with_calls_and_differentials(node, called, has_differentials=has_differentials)

@@ -51,8 +51,8 @@ def kept(draw: Draw, value: Value) -> Value:
 
 def value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
     """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
-    if node.op == "commutator":
-        node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
+    if node.op == "commutator" and node.name != "poisson":
+        node = Expr("add" if node.name == "anti" else "sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
     if node.op not in ("add", "sub"):
         value = evaluator.value(node, scope)
         return value, size_of(value) + _size_of_slopes(evaluator, node, scope)

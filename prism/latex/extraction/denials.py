@@ -50,7 +50,9 @@ _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
 _STATING = frozenset(("stating", "asserting"))
 _NEGATED = _STATING | {"right", "proving"}
 _OTHERS = frozenset(("citing", "others", "formerly"))
-_ANSWERING = frozenset(("negators", "contrasting", "referring", "breaks", "right", "wrong", "doubting", "affirming", "common"))
+_ANSWERING = frozenset(
+    ("negators", "contrasting", "referring", "breaks", "right", "wrong", "doubting", "affirming", "common")
+)
 _BEHIND_PREDICATE = frozenset("here since because as by and but so too again now anyway too either".split())
 _PHRASE_WORD = re.compile(r"[^\W\d_]+\*?")
 _Phrase = tuple[tuple[str, ...], frozenset[str]]  # further words, and roles
@@ -504,7 +506,9 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
-        if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=clause.sentence > last)):
+        if _withdraws(read, clause) or (
+            not has_name and _refers_back(read, clause, own, is_first=clause.sentence > last)
+        ):
             return True
         last = clause.sentence
     return False

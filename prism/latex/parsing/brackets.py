@@ -398,6 +398,7 @@ def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[l
             names a quantum state (`1, 2`) becomes one symbol.
     """
     args: list[list[Token]] = []
+    kind, parts = _with_double_bar(kind, parts)
     for at, part in enumerate(parts):
         if not part:
             raise Fault(opening.pos, "an empty part of an angle bracket")
@@ -406,8 +407,22 @@ def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[l
             label = [token for token in part if token.type not in ("{", "}")] if len(part) == len("{+}") else part
             args.append([Token("SYM", _join_token_texts(label), part[0].pos)])
         else:
-            args.append(cursor.read_apart(part, part[-1].pos, depth=cursor.depth))
+            items = cursor.read_apart(part, part[-1].pos, depth=cursor.depth)
+            is_word = is_state and len(items) > 1 and all(item.type == "SYM" and item.sup is None for item in items)
+            args.append(
+                [Token("LISTED", "opaque state", items[0].pos, args=[[item] for item in items])] if is_word else items
+            )
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
+
+
+def _with_double_bar(kind: str, parts: list[list[Token]]) -> tuple[str, list[list[Token]]]:
+    r"""Return the kind and parts of an angle bracket, `antisymmetrized` and two for `\langle pq||rs\rangle`."""
+    norms = [at for at, token in enumerate(parts[0]) if token.type == "NORM"] if len(parts) == 1 else []
+    if len(parts) == 3 and not parts[1]:
+        return "antisymmetrized", parts[::2]
+    if kind == "mean" and len(norms) == 1 and 0 < norms[0] < len(parts[0]) - 1:
+        return "antisymmetrized", [parts[0][: norms[0]], parts[0][norms[0] + 1 :]]
+    return kind, parts
 
 
 def _is_state_name(part: Sequence[Token]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from prism.latex.parsing.names import spell_name
-from prism.latex.parsing.tokens import Ambiguity, Fault, Token, has_type
+from prism.latex.parsing.tokens import Ambiguity, Fault, Token, has_type, split_at
 from prism.latex.parsing.unit_text import is_numeric
 
 # `x(t)` is x, which depends on t. The list holds the letters that physics uses as the variable of a
@@ -41,6 +41,7 @@ _TRANSFORMS = frozenset((r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}", r"\math
 _OF_FUNCTIONS = (r"\mathcal{L}", r"\mathcal{F}", r"\mathcal{Z}")  # transforms, which are functions again
 _STARRED = "a starred bracket before a variable: a convolution, or a product?"
 _STEPS = frozenset(("u", "H"))  # of unit size where they are called, and a speed and a height
+_STARS = frozenset(("*", r"\ast"))
 _ACCENT = re.compile(r"\\(?:hat|tilde|bar)\{(.+)\}")  # `g(\hat\theta)` is a call as `g(\theta)` is
 _FREQUENCIES = frozenset((r"\omega", "f", r"\Omega", r"\nu"))
 _MULTIPLYING = frozenset(("v", "s", r"\omega", r"\nu", r"\lambda"))  # F(v), L = I(\omega): also factors
@@ -199,7 +200,11 @@ def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozens
         functions: letters whose bracket holds an argument; see `parser.parse`.
     """
     out: list[Token] = []
-    for item in items:
+    _refuse_convolution(items)
+    for index, item in enumerate(items):
+        if item.type == "PAREN" and out and out[-1].text == r"\delta" and _is_variation(items, index):
+            out[-1] = Token("LISTED", r"opaque \delta", out[-1].pos, out[-1].gap, args=item.args)
+            continue
         if item.type == "PAREN" and item.text in ("[", r"\{") and out:
             head = out[-1]
             if item.text == "[" and _is_starred(head) and _is_place_in_sequence(item.args[0]):
@@ -249,6 +254,41 @@ def _transform_at(transform: Token, bracket: Token) -> Token | None:
     if has_type(content, "PLUS", "MINUS"):
         raise Ambiguity(bracket.pos, "a sum behind a transform: where it is taken, or a factor?", r"\cdot")
     return Token("APPLY", transform.text, transform.pos, transform.gap, args=[*transform.args, content])
+
+
+def _is_variation(items: list[Token], index: int) -> bool:
+    r"""Return True if `\delta` and the bracket at an index alone are said to be 0, with a quantity in the bracket.
+
+    The delta function of a variable, `\delta(x - a) = 0`, holds no capital letter, integral, sum or matrix element.
+    """
+    around = [items[at].type if 0 <= at < len(items) else "REL" for at in (index - 2, index + 1)]
+    others = [member for member in split_at(items, ("REL",)) if items[index] not in member]
+    if around != ["REL", "REL"] or items[index].sup is not None or items[index - 1].sup is not None:
+        return False
+    holds_quantity = any(
+        part.type in ("INTEGRAL", "SERIES", "BRACKET") or (part.type == "SYM" and part.text[:1].isupper())
+        for part in items[index].args[0]
+    )
+    return holds_quantity and any([part.text for part in member] == ["0"] for member in others)
+
+
+def _refuse_convolution(items: list[Token]) -> None:
+    """Raise an Ambiguity for a star between two calls with the same variables, `f(x, y) * h(x, y)`.
+
+    Of one variable it may be typed for a product, unless a factor is a usual response, `x(t) * h(t)`.
+    """
+    for at in range(2, len(items) - 2):
+        (one, left, star, two, right) = items[at - 2 : at + 3]
+        if star.type != "TIMES" or star.text not in _STARS or left.type != "PAREN" or right.type != "PAREN":
+            continue
+        first, second = ([part.text for part in each.args[0] if part.type == "SYM"] for each in (left, right))
+        are_heads = one.type == two.type == "SYM"
+        common = min(len(first), len(second))
+        if not are_heads or not first or not second or first[:common] != second[:common]:
+            continue
+        if common > 1 or "h" in (one.text.partition("_")[0], two.text.partition("_")[0]):
+            raise Ambiguity(star.pos, "a star between two functions of the same variables: a convolution, or a product?",
+                            r"\cdot")  # fmt: skip
 
 
 def _is_transform(name: str) -> bool:
@@ -326,6 +366,9 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: f
     is_function = name in functions or name in _INVERTED or (functions is ANY_LETTER and _may_be_function(name))
     if is_function and (inverse := _inverse_by_name(head)) is not head:
         return apply_token(inverse, bracket)
+    if head.sup is not None and len(head.sup) == 1 and head.sup[0].type == "SYM" and has_type(content, "COMMA"):
+        indexed = Token("SYM", f"{name}^{{{head.sup[0].text}}}", head.pos, head.gap)  # `c^k(l, m)`: a second index
+        return apply_token(indexed, bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return apply_token(head, bracket)
@@ -369,7 +412,9 @@ def _is_inner_call(content: list[Token]) -> bool:
     """Return True if a bracket holds one function of variables and nothing else, the g(x) of `f(g(x))`."""
     if [part.type for part in content] != ["SYM", "PAREN"] or content[1].sup is not None or content[1].text != "(":
         return False
-    return content[0].sup is None and _are_variables(content[1].args[0], content[0].text)
+    if content[0].sup is not None:
+        return False
+    return _are_variables(content[1].args[0], content[0].text) or has_type(content[1].args[0], "COMMA")
 
 
 def _is_transfer_argument(content: list[Token]) -> bool:

@@ -56,6 +56,7 @@ _LEAD_INS = frozenset(
 _LONGEST_FACTOR = 3  # letters of a word in text mode that may be a factor
 _MAY_CALL = frozenset(("SYM", "ROMAN", "FUNCTION", "DERIVATIVE"))  # a bracket behind these may be a call
 _ARROW_SIGNS = frozenset(sign for sign, relation in RELATION_TEXT.items() if relation == "to")
+_JOINING_SIGNS = ("PLUS", "MINUS", "PM", "TIMES")  # what they join in a bracket is no remark
 _SEPARATES = frozenset(("COMMA", "ROW", "IMPLIES", "OR", "COLON"))
 _ROUGHLY = frozenset("about approximately roughly nearly around".split())  # before a number they change nothing
 _DIRECTION = re.compile(r"(?:up|down|left|right|north|south|east|west)(?:wards?)?|(?:for|back|in|out)wards?|[a-z]+wise")
@@ -514,7 +515,11 @@ def _condition_in_brackets_or_item(items: list[Token], index: int) -> Token:
     stated = has_type(items[:index], "REL")
     later = content[1:] if worded else content
     remark = any(part.type == "ROMAN" and part.text == "text" and words_in_text(part) for part in later)
-    remark = remark and (worded or not related) and before.type not in OPERATORS - {"COMMA"}
+    remark = (
+        remark
+        and (worded or not (related or has_type(content, *_JOINING_SIGNS)))
+        and before.type not in OPERATORS - {"COMMA"}
+    )
     if remark and stated and behind in ("ROW", "COMMA", "IMPLIES", "OR") and item.sup is None:
         return Token("ROW", "remark", item.pos, item.gap)
     ends = behind in ("ROW", "COMMA", "IMPLIES", "OR") and before.type not in OPERATORS - {"COMMA"}
@@ -740,12 +745,16 @@ def _extend_last_member(clause: Clause, pieces: list[_Piece]) -> None:
 # One formula ----------------------------------------------------------------------------------------------------
 
 _BLANK = Expr("blank")
+_DISTRIBUTED = frozenset((r"\sim", "~"))
 
 
 def complete_sides(items: list[Token]) -> list[Token]:
     r"""Put a placeholder before a formula that begins with a relation (`\ge 2`), and turn `a : b` into a quotient."""
     if items and items[0].type == "REL":
         items = [Token("INFINITY", "blank", items[0].pos, expr=_BLANK), *items]
+    relations = [item for item in items if item.type == "REL"]
+    if relations and relations[0].text == r"\mid" and any(item.text in _DISTRIBUTED for item in relations):
+        raise Fault(relations[0].pos, "a condition before the distribution that holds under it", r"`p(y \mid x) = ...`")
     return resolve_ratios(items) if has_type(items, "COLON") else items
 
 

@@ -7,6 +7,7 @@ with the known command that it is nearest to: nothing is dropped in silence.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ from prism.latex.parsing.leaves import (
 )
 from prism.latex.parsing.names import (
     ACCENTS,
+    CONJUGATES,
     DOTS,
     FRACTIONS,
     ONLY_IN_NAMES,
@@ -33,7 +35,17 @@ from prism.latex.parsing.names import (
     flat_argument,
     spell_name,
 )
-from prism.latex.parsing.tokens import FUNCTIONS, TYPES, Fault, Token, describe_token, ends_operand, unit_token
+from prism.latex.parsing.tokens import (
+    FUNCTIONS,
+    TYPES,
+    Ambiguity,
+    Fault,
+    Token,
+    describe_token,
+    ends_operand,
+    has_type,
+    unit_token,
+)
 from prism.latex.prose import NEGATIONS, WRONG_WORDS, changes_quantity
 
 Handler = Callable[[Cursor, Token, list[Token]], None]
@@ -48,6 +60,7 @@ _NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!=", "<": r"\nless", ">": 
 _UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
                             r"\dagger", r"\uparrow", r"\downarrow", r"\odot", r"\natural", r"\sharp", r"\flat",
                             r"\complement", r"\circledast", r"\diamond", r"\Diamond", r"\clubsuit"))  # fmt: skip
+_NO_OPERAND = ROMAN | {r"\right", r"\end"}  # as in `\Box\text{ is ...}`
 _FOR = tuple(Token("letter", letter, 0) for letter in "for")
 _CORNERS = 3  # capitals that name a triangle; fewer behind the sign are a change: `\triangle V`
 _MIN_SIMILARITY = 0.75  # of an unknown command to the one that is proposed
@@ -154,8 +167,16 @@ def _skip_decoration(cursor: Cursor, token: Token, items: list[Token]) -> None:
 
 
 def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read an upright sign (`\odot`, `\top`) as a symbol with its scripts."""
+    r"""Read an upright sign (`\odot`, `\top`) as a symbol with its scripts; a box before an operand is d'Alembert's."""
+    if token.text == r"\Box" and begins_operand(cursor.tokens[cursor.index]):
+        items.append(Token("NABLA", token.text, token.pos, token.gap))
+        return
     items.append(read_symbol_scripts(cursor, Token("SYM", token.text, token.pos, token.gap)))
+
+
+def begins_operand(token: Token) -> bool:
+    """Return True for a flat token that an operand may begin with, on which an operator before it acts."""
+    return token.type in ("letter", "OPEN", "{", "NABLA") or (token.type == "command" and token.text not in _NO_OPERAND)
 
 
 def _read_arrow_with_note(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -398,6 +419,23 @@ def _repeating_digits(tokens: list[Token], index: int) -> tuple[str, int]:
     return first, after
 
 
+def _read_conjugate(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""Append what `h.c.` or `c.c.` behind a sign stands for: the conjugate of the terms before it in the bracket.
+
+    Errors:
+        Ambiguity: several terms outside of brackets, of which the last alone may be meant.
+    """
+    start = max((at + 1 for at, item in enumerate(items) if item.type in _BEFORE_TERMS), default=0)
+    terms = items[start:-1]
+    if not terms:
+        raise Fault(token.pos, f"{token.text[1:]} with nothing before it", "the terms that it conjugates")
+    if cursor.depth == 1 and has_type(terms[1:], "PLUS", "MINUS", "PM"):
+        raise Ambiguity(token.pos, f"{token.text[1:]} behind several terms: of the last one, or of all?", "brackets")
+    mark = "*" if token.text == CONJUGATES["cc"] else r"\dagger"
+    items.append(Token("LISTED", f"opaque {mark}", token.pos, token.gap, args=[deepcopy(terms)]))
+
+
+_BEFORE_TERMS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "OR"))
 _MONEY = {r"\$": "USD", r"\pounds": "GBP", r"\euro": "EUR"}
 
 
@@ -430,6 +468,7 @@ RARE: dict[str, Handler] = {
     "{}": _read_scripts_of_empty_braces,
     r"\textcircled": _fault_handler("a number in a circle", "a formula", "fragment"),
     **dict.fromkeys(_MONEY, _read_money),
+    **dict.fromkeys(CONJUGATES.values(), _read_conjugate),
     **dict.fromkeys((r"\cancel", r"\bcancel", r"\xcancel", r"\cancelto"),
                     _fault_handler("a part that is struck out", "the formula without it", "syntax")),
     **dict.fromkeys((r"\ce", r"\chemfig", r"\schemestart"),

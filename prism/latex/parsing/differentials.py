@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prism.latex.parsing.names import spell_name
-from prism.latex.parsing.tokens import Fault, Token, has_type
+from prism.latex.parsing.tokens import Fault, Token, has_type, split_at
 
 _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
 _DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
@@ -125,12 +125,13 @@ _RAISED = [[letter] for letter in (r"\alpha", r"\beta", r"\rho", r"\sigma", r"\l
 
 
 def derivative_order(sup: list[Token] | None) -> str | None:
-    """Return the order of a derivative from a superscript: `2` or `n`, `1` for None; None if it is neither."""
+    """Return the order of a derivative from a superscript: `2`, `n` or `m-1`, `1` for None; None if it is neither."""
     if sup is None:
         return "1"
     if len(sup) == 1 and sup[0].sup is None and sup[0].type in ("NUM", "SYM"):
         return sup[0].text
-    return None
+    is_shifted = [part.type for part in sup] in (["SYM", "PLUS", "NUM"], ["SYM", "MINUS", "NUM"])
+    return "".join(part.text for part in sup) if is_shifted and not any(part.sup for part in sup) else None
 
 
 def _match_derivative(item: Token) -> _DerivativeShape | None:
@@ -272,6 +273,9 @@ def _opened_bracket(items: list[Token], index: int) -> list[Token]:
     behind = items[index + 1].type if index + 1 < len(items) else "REL"
     inner, body = items[index].args[0], items[start:index]
     n_signs = int(inner[0].type == "MINUS")
+    terms = split_at(inner, ("PLUS", "MINUS"))
+    if items[index].sup is None and index == start + 1 and behind in _TERM_ENDS and len(terms) > 1:
+        return inner if all(_has_measure(term) for term in terms) else []  # `\oint (P\,dx + Q\,dy)`
     is_factor = items[index].sup is None and (not index or items[index - 1].type != "FUNCTION")
     is_single = is_factor and not has_type(inner[n_signs:], "PLUS", "MINUS", "PM", "COMMA", "REL")
     if behind not in _TERM_ENDS or not is_single or _has_measure(body) or not _has_measure(inner):

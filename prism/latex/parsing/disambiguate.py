@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 
 from prism import budget
+from prism.latex.parsing.braces import resolve_braces
 from prism.latex.parsing.calls import collect_call_evidence, resolve_calls
 from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, split_formulas
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
@@ -160,7 +161,7 @@ def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *,
     kinds = {item.type for item in items}
     if fresh:
         if "PAREN" in kinds:
-            items = resolve_calls(items, state.calls, state.functions)
+            items = resolve_calls(resolve_braces(items), state.calls, state.functions)
         if state.has_d or "D" in kinds:
             items = _resolve_evaluation_points(resolve_derivatives(items, everywhere=state.d_is_differential))
             kinds = {item.type for item in items}

@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from prism import budget
 from prism.algebra.expr import Expr
+from prism.latex.parsing.indices import is_tensor_index
 from prism.latex.parsing.names import (
     ACCENTS,
     DOTS,
@@ -22,7 +23,6 @@ from prism.latex.parsing.names import (
     ROMAN,
     brace_script,
     flat_argument,
-    is_tensor_index,
     spell_name,
     split_name,
     superscript_label,
@@ -78,6 +78,7 @@ class Cursor:
         depth: number of brackets and arguments around the next token.
         seen: Greek letters of the whole formula; `\varepsilon` is `\epsilon` unless both stand in it.
         has_fluxes: the primes of `q''` tell a flux, on an area, and no derivative.
+        indices: letters of the formula that are indices where they stand alone above a symbol.
         ahead: what was read behind a `\Delta` and is no part of its name, by the index behind its first token, with the
             index behind it; read again, it would be read twice on each level of `\Delta e^{\Delta e^{...}}`.
     """
@@ -89,6 +90,7 @@ class Cursor:
     depth: int = 0
     seen: frozenset[str] = frozenset()
     has_fluxes: bool = False
+    indices: frozenset[str] = frozenset()
     ahead: dict[int, tuple[list[Token], int]] = field(default_factory=dict)
 
     def descend(self) -> None:
@@ -106,7 +108,9 @@ class Cursor:
             end: offset in the text behind the last token.
             depth: number of brackets and arguments around the tokens.
         """
-        inner = Cursor([*tokens, Token("END", "", end)], self.siblings, self.construct, depth=depth)
+        inner = Cursor(
+            [*tokens, Token("END", "", end)], self.siblings, self.construct, depth=depth, indices=self.indices
+        )
         return self.siblings(inner, TOP_ENDS)
 
 
@@ -477,6 +481,8 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
     base_name = item.text.rstrip("'")
     primes, sub, label = len(item.text) - len(base_name), "", ""
     sup: list[Token] | None = None
+    below: list[Token] = []
+    indices = cursor.indices
     while (kind := tokens[_skip_braces_before_prime(tokens, cursor.index)].type) in SCRIPT_STARTS:
         cursor.index = _skip_braces_before_prime(tokens, cursor.index)
         here = tokens[cursor.index]
@@ -489,7 +495,9 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
         if kind == "_":
             if sub:
                 raise Fault(here.pos, "a second subscript on one symbol")
+            start = cursor.index
             sub = _read_subscript(cursor)
+            below = [part for part in tokens[start : cursor.index] if part.type not in ("{", "}")]
             continue
         inner, after = flat_argument(tokens, cursor.index)
         if order := _roman_order(item.text, inner, tokens[after : after + 3]):
@@ -498,7 +506,13 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
         _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
-        written = superscript_label(rest) or (spell_name(rest) if rest and is_tensor_index(item.text, rest) else None)
+        written = superscript_label(rest)
+        if (
+            rest
+            and written is None
+            and is_tensor_index(item.text, rest, below or _subscript_at(tokens, after), indices)
+        ):
+            written = spell_name(rest)
         if rest and (sup is not None or label):
             raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
         primes += count
@@ -534,6 +548,11 @@ def _roman_order(name: str, inner: Sequence[Token], behind: Sequence[Token]) -> 
     """
     is_called = [token.text for token in behind[::2]] == ["(", ")"] and behind[1].text in _OF_DEFLECTIONS
     return _ROMAN_ORDERS.get("".join(token.text for token in inner), 0) if is_called and name != "e" else 0
+
+
+def _subscript_at(tokens: list[Token], index: int) -> list[Token]:
+    """Return the flat tokens of the subscript at an index; none if none stands there."""
+    return flat_argument(tokens, index + 1)[0] if tokens[index].type == "_" else []
 
 
 def _skip_braces_before_prime(tokens: list[Token], index: int) -> int:

@@ -224,28 +224,6 @@ def _is_list_of_indices(tokens: Sequence[Token]) -> bool:
     return is_list and {"letter", "number"}.issuperset(places)
 
 
-_INDICES = frozenset(
-    (r"\mu", r"\nu", r"\rho", r"\sigma", r"\alpha", r"\beta", r"\lambda", r"\kappa", r"\gamma", r"\delta")
-)
-_LATIN_INDICES = frozenset("ijkl")
-
-
-def is_tensor_index(name: str, tokens: Sequence[Token]) -> bool:
-    r"""Return True if a superscript of letters is an index of a tensor: `F^{\mu\nu}`, `T^{ij}`; `e^{ik}` is a power.
-
-    Args:
-        name: of the symbol that has the superscript.
-        tokens: of the superscript.
-    """
-    letters = [token.text for token in tokens]
-    if name == "e" or not letters or any(token.type != "letter" or token.gap > 1 for token in tokens):
-        return False
-    if _INDICES.issuperset(letters):
-        return len(letters) > 1 or letters[0] in (r"\mu", r"\nu")
-    tensor = name[:1].isupper() or name.startswith(("\\", "g", "h"))
-    return len(letters) > 1 and tensor and _LATIN_INDICES.issuperset(letters)
-
-
 _IN_LABEL = frozenset(("letter", "mark", "MINUS", "OPEN", "CLOSE"))
 _STARS = frozenset(("*", r"\ast", r"\star", r"\dagger", r"\dag"))
 _IN_BRACKETS = frozenset(("number", "letter", "COMMA", "PRIME"))
@@ -287,9 +265,16 @@ _FACTORS = ACCENTS.keys() | FRACTIONS | {r"\sqrt"}  # commands before which a fu
 _SHORTEST_LABELLED = len("1.a=b")
 _SHORTEST_NAME = 5  # letters with blanks between them that are one name where they spell it; fewer are a product
 _BEFORE_INTERVALS = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\setminus"))
-_MATERIAL = re.compile(r"(?<![A-Za-z])D\s*(?:[A-Za-z]|\\[A-Za-z]+\s*(?:\{\s*[A-Za-z]\s*\})?)\s*/\s*D\s*t(?![A-Za-z])")
+_UPRIGHT_D = r"(?:(?<![A-Za-z])D|\\(?:mathrm|text|rm)\s*\{?\s*D\s*\}?)\s*"
+_MATERIAL = re.compile(
+    _UPRIGHT_D + r"(?:[A-Za-z]|\\[A-Za-z]+\s*(?:\{\s*[A-Za-z]\s*\})?)?\s*/\s*" + _UPRIGHT_D + r"t(?![A-Za-z])"
+)
 _GLUED_SIGNS = re.compile(r"\+-|-\+")
 _NUMERALS = re.compile(r"\\(?:num|SI|qty)\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}")  # in them `+-` is an uncertainty
+
+CONJUGATES = {"hc": r"\h.c.", "cc": r"\c.c."}  # abbreviations, and the commands that stand for them
+_CONJUGATE = re.compile(r"[hHcC]\.\s*[cC]")
+_MAX_CONJUGATES = 3  # nested ones would double the formula each time
 
 _ANGLE_STOPS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "END", "OR"))
 _BAR_ENDS = _ANGLE_STOPS | {"BAR"}
@@ -343,6 +328,10 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
     tokens = with_typed_units(tokens, latex)
     if tokens[0].type == "BEGIN":
         tokens = _drop_layout_array(tokens)
+    if r"\langle" in latex and "{" in latex:
+        tokens = _without_braces_in_angles(tokens)
+    if _CONJUGATE.search(latex):
+        tokens = _conjugates(tokens)
     if "<" in latex or ">" in latex or r"\lt" in latex:
         tokens = _mark_angle_brackets(tokens)
     words |= {
@@ -437,6 +426,54 @@ def _intervals_by_brackets_outward(tokens: list[Token]) -> list[Token]:
                 out[at + 1] = replace(opening, type="OPEN", text="(")
             if tokens[end].text == "[":
                 out[end] = replace(tokens[end], type="CLOSE", text=")")
+    return out
+
+
+def _without_braces_in_angles(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens without braces around a list that is all an angle bracket holds, `\langle{i,j}\rangle`."""
+    out: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        out.append(tokens[at])
+        at += 1
+        if tokens[at - 1].text == r"\langle" and tokens[at].type == "{":
+            end = next(k for k in range(at, len(tokens)) if tokens[k].type in ("}", "END"))
+            if tokens[min(end + 1, len(tokens) - 1)].text == r"\rangle" and not has_type(tokens[at + 1 : end], "{"):
+                out += tokens[at + 1 : end]
+                at = end + 1
+    return out
+
+
+def _conjugates(tokens: list[Token]) -> list[Token]:
+    r"""Return the tokens with one command for each `h.c.` and `c.c.` behind a sign, whatever its font and braces.
+
+    Errors:
+        Fault: too many of them; each repeats what stands before it.
+    """
+    out: list[Token] = []
+    found = at = 0
+    while at < len(tokens):
+        one, stop, two = (part.text for part in (*tokens[at : at + 3], *[tokens[-1]] * 3)[:3])
+        command = CONJUGATES.get((one + two).lower()) if stop == "." else None
+        if command is None:
+            out.append(tokens[at])
+            at += 1
+            continue
+        end, start = at + 3 + (tokens[at + 3].text == "."), len(out)
+        while start and (out[start - 1].text in ROMAN or out[start - 1].text in SWITCHES or (
+            out[start - 1].type == "{" and tokens[end].type == "}"
+        )):  # fmt: skip
+            start -= 1
+            end += out[start].type == "{"
+        if not start or out[start - 1].type not in ("PLUS", "MINUS"):
+            out.append(tokens[at])
+            at += 1
+            continue
+        found += 1
+        out[start:] = [Token("command", command, tokens[at].pos, tokens[at].gap)]
+        at = end
+    if found > _MAX_CONJUGATES:
+        raise Fault(out[0].pos, f"more than {_MAX_CONJUGATES} conjugates in one formula", kind="limit")
     return out
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from prism.algebra.expr import Expr
+from prism.algebra.symbols import labels_of, symbol_of
 from prism.latex.parsing.calls import CallEvidence
 from prism.latex.parsing.differentials import derivative_order
 from prism.latex.parsing.names import spell_name
@@ -29,6 +30,7 @@ from prism.latex.parsing.unit_text import is_numeric
 
 _SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "LISTED", "QUANTITY",
                      "BANG", "ROMAN"))  # fmt: skip
+OTHER_NABLAS = (r"\Box", "D_", "D^")  # operators written by other signs, which act as a nabla does
 BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))
 # Types that end the run of factors behind a function.
 _ARGUMENT_STOPS = OPERATORS | BIG | {"FUNCTION", "DIFFERENTIAL", "D", "PARTIAL_SIGN", "AT", "BRACKET"}
@@ -409,8 +411,9 @@ def _attach_derivative_operand(state: FormulaState, items: list[Token], index: i
     """
     item = items[index]
     name, start = item.text, index + 1
+    scripts = "" if item.text.startswith(OTHER_NABLAS) else item.text
     if item.type == "NABLA":
-        name, start = _nabla_kind(items, index)
+        name, start = _nabla_kind(items, index) if scripts == item.text else (item.text, index + 1)
     body, after = _take_operand(state, items, start, products=False)
     clear = bool(body) and (body[0].type in _BRACKETS or (len(body) == 1 and body[0].type in ("DERIVATIVE", "PARTIAL")))
     if item.type == "NABLA" and name == "grad" and after + 1 < len(items) and len(body) == 1:
@@ -420,18 +423,23 @@ def _attach_derivative_operand(state: FormulaState, items: list[Token], index: i
             len(over) == 1 and over[0].type == "SYM" and over[0].text.startswith((r"\vec{", r"\hat{"))
         )
         clear = clear or (items[after].type == "TIMES" and is_vector and not body[0].text.startswith(r"\vec{"))
-    if item.type == "NABLA" and name == "grad" and len(body) > 1 and all(part.type == "SYM" for part in body):
+    if (
+        item.type == "NABLA"
+        and name not in ("div", "curl", "laplace")
+        and len(body) > 1
+        and all(part.type == "SYM" for part in body)
+    ):
         raise Ambiguity(body[1].pos, "a product behind a nabla: does it act on all of it?", "brackets")
     if body and not clear and after < len(items) and items[after].type in ("TIMES", "SLASH"):
         raise Ambiguity(items[after].pos, "a product or quotient behind an operator: does the operator act on it?",
                         "brackets around what it acts on")  # fmt: skip
     if item.type == "NABLA":
         if not body:
-            if name not in ("grad", "laplace"):
+            if name in ("div", "curl"):
                 raise Fault(item.pos, "a nabla without anything to act on")
-            bare = "nabla" + ("2" if name == "laplace" else "") + item.text
+            bare = f"nabla{'2' if name == 'laplace' else '' if name == 'grad' else name}{scripts}"
             return Token("LISTED", f"opaque {bare}", item.pos, item.gap), index + 1
-        return Token("NABLA_", name + item.text, item.pos, item.gap, args=[body]), after
+        return Token("NABLA_", name + scripts, item.pos, item.gap, args=[body]), after
     order = item.raw[0].text
     if not body:
         bare = "derivative" if item.text == "DERIVATIVE" else "partial"
@@ -465,8 +473,16 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
     body, after = _take_operand(state, items, index + 1, products=True)
     if not body:
         raise Fault(item.pos, f"{item.text} without a term", "a term")
-    args = [body]
     lower = item.sub
+    if (
+        item.text == r"\prod"
+        and len(body) > 1
+        and body[-1].type == "BRACKET"
+        and not _holds_letter(body[-1], lower or [])
+    ):
+        body, after = body[:-1], after - 1  # the state on which the product acts
+    _refuse_escaped_index(items, index, after)
+    args = [body]
     if lower is not None:
         bound = len(lower) > 2 and lower[0].type == "SYM" and lower[1].text == "="
         plain = not has_type(lower[2 if bound else 0 :], "REL", "COMMA", "ROW")
@@ -486,6 +502,39 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
     if item.text.endswith("'"):
         name += " '"
     return Token("SERIES_", name, item.pos, item.gap, args=args), after
+
+
+def _holds_letter(item: Token, lower: list[Token]) -> bool:
+    """Return True if one of the indices below a sum or product stands in an item, also in its scripts."""
+    names = {part.text for part in lower[:1] if part.type == "SYM"} if has_type(lower, "REL") else {
+        part.text for part in lower if part.type == "SYM"
+    }  # fmt: skip
+    parts = [item]
+    while parts:
+        part = parts.pop()
+        parts += [each for group in (*part.args, part.sup or (), part.sub or ()) for each in group]
+        if part.type == "SYM" and (part.text in names or not names.isdisjoint(labels_of(symbol_of(part.text).sub))):
+            return True
+    return False
+
+
+def _refuse_escaped_index(items: list[Token], index: int, after: int) -> None:
+    r"""Raise an Ambiguity if only the term behind that of a sum has its index too, `\sum_j 2J_j - K_j`.
+
+    Args:
+        after: index behind the term of the sum at `index`.
+    """
+    lower = items[index].sub
+    if lower is None or after >= len(items) or items[after].type not in ("PLUS", "MINUS"):
+        return
+    end = next((at for at in range(after, len(items)) if items[at].type in _FORMULA_ENDS), len(items))
+    behind = items[after:end]
+    outside = [*items[:index], *items[end:]]
+    if has_type(behind, "SERIES", "SERIES_", "INTEGRAL") or not any(_holds_letter(item, lower) for item in behind):
+        return
+    if not any(_holds_letter(item, lower) for item in outside):
+        raise Ambiguity(behind[0].pos, "the index of a sum in the term behind it: does the sum hold that term?",
+                        "brackets")  # fmt: skip
 
 
 def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
@@ -580,7 +629,32 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
         if at + 1 < len(items) and items[at].type == "TIMES":
             at += 1
         body, at = _take_operand(state, items, at, products=True)
-    return _nested_integrals(signs, body, measures, leads), at
+    whole = _nested_integrals(signs, body, measures, leads)
+    if len(signs) > 1 or leads or state.waiting or has_type(items[:index], "DIFFERENTIAL"):
+        return whole, at
+    return _with_further_terms(state, items, at, item, whole)
+
+
+def _with_further_terms(
+    state: FormulaState, items: list[Token], at: int, sign: Token, whole: Token
+) -> tuple[Token, int]:
+    r"""Return an integral with the further terms of its form, `\oint P\,dx + Q\,dy`, and the index behind them.
+
+    Each term ends in a measure of its own, which nothing else on that side of the formula has.
+
+    Args:
+        at: index behind the first term, whose integral is `whole`.
+    """
+    parts = [whole]
+    while at < len(items) and items[at].type in ("PLUS", "MINUS"):
+        end = next((k for k in range(at + 1, len(items)) if items[k].type in _TERM_ENDS), len(items))
+        term = items[at + 1 : end]
+        if len(term) < 2 or term[-1].type != "DIFFERENTIAL" or has_type(term[:-1], "DIFFERENTIAL", "INTEGRAL"):
+            break
+        body = attach_operands(state, term[:-1])
+        parts += [items[at], _integral_token(replace(sign), body, term[-1:])]
+        at = end
+    return (whole if len(parts) == 1 else Token("PAREN", "(", sign.pos, sign.gap, args=[parts])), at
 
 
 def _take_inexact_measure(body: list[Token]) -> list[Token]:

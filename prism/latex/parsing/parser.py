@@ -380,7 +380,9 @@ def _vector_rank(node: Expr) -> int:
         return 2
     if node.op in ("add", "sub", "neg", "mul", "pm"):
         return max(_vector_rank(arg) for arg in node.args)
-    if node.op in ("div", "derivative", "differential", "partial", "integral", "at"):
+    if node.op == "partial":  # by a vector it is a gradient
+        return max(map(_vector_rank, node.args))
+    if node.op in ("div", "derivative", "differential", "integral", "at"):
         return _vector_rank(node.args[0])
     if node.op == "apply":
         return 2 if node.name.startswith(r"\vec{") else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prism.latex.parsing.names import NUMBERS_OF_FLOW, spell_name
-from prism.latex.parsing.tokens import GAP_SPACE, OPERATORS, Fault, Token, ends_operand, has_type, unit_token
+from prism.latex.parsing.tokens import GAP_SPACE, OPERATORS, Ambiguity, Fault, Token, ends_operand, has_type, unit_token
 from prism.latex.parsing.tree import nest_tokens
 from prism.latex.parsing.unit_text import (
     UnitExpression,
@@ -126,6 +126,9 @@ def resolve_roman_texts(items: list[Token]) -> list[Token]:
                 items[index + 1] = Token("ROMAN", piece.text, item.pos, sup=piece.sup, raw=raw)
         elif _is_unit_in_brackets(item) and out and (is_numeric(out[-1]) or _ends_in_unit_and_dot(out)):
             out.append(Token("PAREN", "(", item.pos, item.gap, args=[_read_units(item.args[0])], sup=item.sup))
+        elif _is_unit_in_brackets(item) and item.text == "(" and out and out[-1].type == "SYM" and not item.gap:
+            raise Ambiguity(item.pos, "a unit in brackets behind a symbol: what it is counted in, or a factor?",
+                            r"T/\mathrm{eV}")  # fmt: skip
         elif item.type == "FRAC":
             out.append(_fraction_with_units(item, out))
         else:

@@ -18,7 +18,14 @@ from prism.latex.parsing.brackets import (
     visible_delimiter,
 )
 from prism.latex.parsing.calls import apply_token
-from prism.latex.parsing.commands import REPEATING, read_leading_scripts, read_rare_command, read_repeating_digits
+from prism.latex.parsing.commands import (
+    REPEATING,
+    begins_operand,
+    read_leading_scripts,
+    read_rare_command,
+    read_repeating_digits,
+)
+from prism.latex.parsing.indices import raised_indices
 from prism.latex.parsing.leaves import (
     FLUX,
     MAX_PRIMES,
@@ -70,6 +77,7 @@ _LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, fo
 _ABBREVIATIONS = ("lmlm", "lmlmlm")  # capitals, each with its full stop, by the first letters of the types
 _DIFFERENTIALS = frozenset((r"\dd", r"\dif", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
+_COVARIANT = frozenset((r"D_\mu", r"D_\nu", r"D^{\mu}", r"D^{\nu}"))  # derivatives
 _BRACKETING = frozenset(("floor", "ceil"))
 _DOTS = Expr("dots")
 _SHOW_FLUXES = frozenset(("T", "A"))  # letters
@@ -83,7 +91,9 @@ def nest_tokens(tokens: list[Token]) -> list[Token]:
         Fault: an unpaired bracket, an unknown command, a script without a base.
     """
     seen = frozenset(token.text for token in tokens if token.type == "letter" and token.text in GREEK)
-    cursor = Cursor(tokens, read_siblings, _read_construct, seen=seen, has_fluxes=_has_fluxes(tokens))
+    indices = raised_indices(tokens) if has_type(tokens, "^") else frozenset()
+    has_fluxes = _has_fluxes(tokens)
+    cursor = Cursor(tokens, read_siblings, _read_construct, seen=seen, indices=indices, has_fluxes=has_fluxes)
     items = read_siblings(cursor, TOP_ENDS)
     while tokens[cursor.index].text == ")" and _closes_bracket_of_text(items):
         cursor.index += 1
@@ -123,7 +133,10 @@ def read_siblings(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
         kind = token.type
         if kind == "letter":
             cursor.index += 1
-            items.append(read_symbol(cursor, token))
+            symbol = read_symbol(cursor, token)
+            if symbol.text in _COVARIANT and symbol.sup is None and begins_operand(tokens[cursor.index]):
+                symbol = Token("NABLA", symbol.text, symbol.pos, symbol.gap)
+            items.append(symbol)
         elif kind in OPERATORS and kind not in ends:
             cursor.index += 1
             items.append(token)
@@ -307,7 +320,7 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
             fraction = Token("FRAC", text, token.pos, token.gap, args=args)
             items.append(Token("PAREN", "(", whole.pos, whole.gap, args=[[whole, plus, fraction]]))
             return
-        if [part.text for part in args[0][:1]] == ["D"] and [part.text for part in args[1]] == ["D", "t"]:
+        if _letters_of(args[0][:1]) == "D" and _letters_of(args[1]) == "Dt":
             raise Fault(token.pos, "a material derivative, which is not read", "its terms written out")
         items.append(read_scripts(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
@@ -334,6 +347,11 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
     else:
         read_rare_command(cursor, token, items)
+
+
+def _letters_of(items: list[Token]) -> str:
+    """Return the letters of symbols and roman texts, whatever their font."""
+    return "".join(spell_name(item.raw) if item.type == "ROMAN" else item.text for item in items)
 
 
 def _holds_equality(cursor: Cursor) -> bool:
@@ -474,7 +492,7 @@ def _append_roman_text(cursor: Cursor, token: Token, inner: list[Token], items: 
     elif word in ("e", "E") and mantissa and (exponent := _exponent_behind_e(cursor)):
         items[-1].text += f"e{exponent}"  # 3\mathrm{e}8
         cursor.index += 1 if after.type == "number" else 2
-    elif len(word) == 2 and word[0] == "d" and not numeric and not labelled:
+    elif len(word) == len(inner) == 2 and word[0] == "d" and not numeric and not labelled:
         items.append(Token("D", "d", token.pos, token.gap))
         items.append(read_symbol_scripts(cursor, Token("SYM", word[1], inner[1].pos)))
     elif all(part.type in ("mark", "COMMA", "COLON") for part in inner):

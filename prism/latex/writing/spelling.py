@@ -79,7 +79,12 @@ def function_head_latex(name: str) -> str:
 
 
 def _upright_word(word: str) -> str:
-    r"""Return a word in `\mathrm`; inner braces keep `\mathrm{dx}` from being read as a differential."""
+    r"""Return a word in `\mathrm`; inner braces keep `\mathrm{dx}` from being read as a differential.
+
+    Reynolds' number is written in `\text`, as `\mathrm{Re}` before a root is a real part.
+    """
+    if word in ("Re", "Im"):
+        return rf"\text{{{word}}}"
     special = word in ROMAN_FUNCTIONS or (word[0] == "d" and len(word) == _DIFFERENTIAL_LENGTH)
     return rf"\mathrm{{{{{word}}}}}" if special else rf"\mathrm{{{word}}}"
 

@@ -26,6 +26,7 @@ from prism.algebra.operators import OPS
 from prism.errors import PrismError, named_type
 from prism.latex.parsing.calls import PLACES, SIGNALS
 from prism.latex.parsing.names import PREFIXES, split_name
+from prism.latex.parsing.operands import OTHER_NABLAS
 from prism.latex.writing.spelling import (
     DOT,
     UPRIGHT_D,
@@ -428,12 +429,15 @@ def _write_interval(style: _FormulaStyle, node: Expr) -> _RankedText:
     return _RankedText(f"{left}{bounds}{right}", _FACTOR)
 
 
+_COMMUTATORS = {"": r"\comm", "anti": r"\acomm", "poisson": r"\pb"}
+
+
 def _write_commutator(style: _FormulaStyle, node: Expr) -> _RankedText:
     r"""Write a commutator in square brackets, or as `\comm{a}{b}` where brackets would be read as an interval."""
     bounds = all(arg.op in ("num", "const", "infinity", "dots", "div") for arg in node.args)
     if node.name or bounds:
         sides = "".join(f"{{{_node_latex(style, arg, _SETS)}}}" for arg in node.args)
-        return _RankedText(f"\\{node.name or 'comm'}{sides}", _FACTOR)
+        return _RankedText(f"{_COMMUTATORS[node.name]}{sides}", _FACTOR)
     return _RankedText(f"[{_comma_latex(style, node.args)}]", _FACTOR)
 
 
@@ -444,7 +448,7 @@ def _write_angle_bracket(style: _FormulaStyle, node: Expr) -> _RankedText:
     for arg in node.args:
         text = _node_latex(style, arg, _SETS)
         parts.append(f"({text})" if "|" in text and arg.op != "sym" else text)
-    inner = " | ".join(parts)
+    inner = (" || " if kind == "antisymmetrized" else " | ").join(parts)
     scripts = f"_{{{sub}}}" if mark else ""
     if kind == "ket":
         return _RankedText(rf"\lvert {inner} \rangle{scripts}", _BASE)
@@ -571,7 +575,11 @@ _NABLAS = {"grad": "", "div": r" \cdot", "curl": r" \times", "laplace": "^{2}"}
 def _write_nabla(style: _FormulaStyle, node: Expr) -> _RankedText:
     """Write a gradient, divergence, curl or Laplacian with its operand, bracketed unless a symbol or call."""
     kind = next((kind for kind in _NABLAS if node.name.startswith(kind)), "")
-    sign = rf"\nabla{scripts_latex(node.name[len(kind) :])}{_NABLAS.get(kind, '')}"
+    sign = (
+        node.name
+        if node.name.startswith(OTHER_NABLAS)
+        else rf"\nabla{scripts_latex(node.name[len(kind) :])}{_NABLAS.get(kind, '')}"
+    )
     body = node.args[0]
     if body.op == "apply":
         return _RankedText(f"{sign} {_node_latex(style, body, _SETS)}", _OPEN)
@@ -681,6 +689,8 @@ def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
     name = node.name
     if name.startswith("nabla"):
         squared = name.startswith("nabla2")
+        if name.startswith(tuple(f"nabla{sign}" for sign in OTHER_NABLAS)):
+            return _RankedText(name.removeprefix("nabla"), _OPEN - 1)
         label = scripts_latex(name[len("nabla") + squared :])
         return _RankedText(rf"\nabla{label}{'^{2}' if squared else ''}", _OPEN - 1)
     if name.startswith("derivative"):
@@ -698,6 +708,12 @@ def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
         return _series_writer("")(style, node)
     if name == "|":
         return _RankedText(rf"\lvert {_comma_latex(style, node.args)} \rvert", _FACTOR)
+    if name in ("braces", "normal"):
+        return _RankedText(rf"\{{{_comma_latex(style, node.args)}\}}", _FACTOR)
+    if name == "state":
+        return _RankedText(" ".join(_node_latex(style, arg, _FACTOR) for arg in node.args), _PRODUCT)
+    if name == r"\delta":
+        return _RankedText(rf"\delta({_comma_latex(style, node.args)})", _FACTOR)
     if name == "sequence":
         body, lower, upper = (_comma_latex(style, (arg,)) for arg in node.args)
         return _RankedText(rf"\{{{body}\}}_{{{lower}}}^{{{upper}}}", _FACTOR)

@@ -1,0 +1,160 @@
+r"""Superscripts that are indices, and no powers: of tensors, of orbitals, of amplitudes.
+
+Some show by themselves (`F^{\mu\nu}`, `t^{ab}_{ij}`), others by what stands elsewhere in the formula: in a formula of
+tensors a Greek letter that is met twice is an index; a Latin one is where something is differentiated by it, where one
+symbol has it above and below (`\psi_i^i`), or where ladder operators have it below (`f_p^q` beside `a_q`). Without such
+evidence a raised letter is a power: in `\sum_n a_n x^n` it stands above and below too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prism.latex.parsing.names import DOTS, flat_argument
+from prism.latex.parsing.tokens import Fault, Token
+
+_INDICES = frozenset(
+    (r"\mu", r"\nu", r"\rho", r"\sigma", r"\alpha", r"\beta", r"\lambda", r"\kappa", r"\gamma", r"\delta")
+)
+_SURE_INDICES = frozenset((r"\mu", r"\nu"))
+_LATIN_INDICES = frozenset("ijkl")
+_DERIVING = frozenset(("NABLA", "PARTIAL_SIGN"))
+_METRICS = frozenset(("g", r"\Gamma", r"\eta"))  # their lower indices are summed with upper ones
+
+
+@dataclass(slots=True)
+class _Scripts:
+    """The scripts of one base: its token, and the flat tokens below and above it."""
+
+    base: Token
+    below: Sequence[Token] = ()
+    above: Sequence[Token] = ()
+
+
+def raised_indices(tokens: list[Token]) -> frozenset[str]:
+    """Return the letters that are indices wherever they stand alone above a symbol of the formula."""
+    found = _all_scripts(tokens)
+    raised: dict[str, list[_Scripts]] = {}
+    for each in found:
+        if len(each.above) == 1 and each.above[0].type == "letter":
+            raised.setdefault(each.above[0].text, []).append(each)
+    if not raised:
+        return frozenset()
+    lowered = Counter(letter for each in found for letter in _letters(each.below))
+    everywhere = lowered + Counter(letter for each in found for letter in _letters(each.above))
+    summed = {
+        letter for each in found if each.base.type in _DERIVING or each.base.text in _METRICS
+        for letter in _letters(each.below)
+    }  # fmt: skip
+    has_ladders = any([part.text for part in each.above] in ([r"\dagger"], [r"\dag"]) for each in found)
+    has_tensors = any(map(_shows_tensors, found))
+    by_coordinates = _coordinate_indices(tokens)
+    indices = set()
+    for letter, places in raised.items():
+        if letter in _INDICES:
+            is_index = has_tensors and everywhere[letter] > 1
+        else:
+            is_own = any(letter in _letters(each.below) for each in places)
+            is_index = letter in _LATIN_INDICES and (letter in summed or letter in by_coordinates or is_own)
+            if has_ladders and all(len(_letters(each.below)) == 1 for each in places):
+                is_index = is_index or lowered[letter] > 0
+        if is_index:
+            indices.add(letter)
+    return frozenset(indices)
+
+
+def _letters(script: Sequence[Token]) -> list[str]:
+    """Return the letters of a script."""
+    return [token.text for token in script if token.type == "letter"]
+
+
+def _shows_tensors(scripts: _Scripts) -> bool:
+    r"""Return True for several indices, a derivative by one, or a raised one that is no power, as the first ones are."""
+    for script, is_above in ((scripts.below, False), (scripts.above, True)):
+        letters = _letters(script)
+        if letters and len(letters) == len(script) and _INDICES.issuperset(letters):
+            if len(letters) > 1 or scripts.base.type in _DERIVING or (is_above and letters[0] in _SURE_INDICES):
+                return True
+    return False
+
+
+def _coordinate_indices(tokens: list[Token]) -> set[str]:
+    r"""Return the raised letters of coordinates, i of `\partial q^i` and `\dot q^i`, without orders of derivatives."""
+    found, orders = set(), set()
+    texts = [token.text for token in tokens if token.type not in ("{", "}")]
+    types = [token.type for token in tokens if token.type not in ("{", "}")]
+    for at, kind in enumerate(types[:-3]):
+        if kind != "PARTIAL_SIGN" and texts[at] not in DOTS:
+            continue
+        if types[at + 1] == "^":
+            orders.add(texts[at + 2])
+        first = at + 1 + (texts[at + 1] in DOTS)
+        if types[first : first + 2] == ["letter", "^"]:
+            found.add(texts[first + 2])
+    return found - orders
+
+
+def _all_scripts(tokens: list[Token]) -> list[_Scripts]:
+    """Return the scripts in flat tokens, those behind one base together; scripts within scripts have their own."""
+    found: list[_Scripts] = []
+    end = -1  # behind the last script
+    for at, token in enumerate(tokens):
+        if token.type not in ("_", "^") or not at:
+            continue
+        try:
+            inner, after = flat_argument(tokens, at + 1)
+        except Fault:
+            continue
+        if at != end:
+            found.append(_Scripts(tokens[at - 1]))
+        if token.type == "_":
+            found[-1].below = inner
+        else:
+            found[-1].above = inner
+        end = after
+        while tokens[end].type in ("{", "}") and tokens[end + 1].type in ("}", "_") and tokens[end].type == "{":
+            end += 2  # the braces of `R^a{}_b`
+    return found
+
+
+def is_tensor_index(name: str, tokens: Sequence[Token], below: Sequence[Token], indices: frozenset[str]) -> bool:
+    r"""Return True if a superscript of letters is an index: `F^{\mu\nu}`, `T^{ij}`, `t^{ab}_{ij}`; `e^{ik}` is a power.
+
+    Args:
+        name: of the symbol that has the superscript.
+        tokens: of the superscript.
+        below: of the subscript beside it.
+        indices: letters that are indices in the formula.
+    """
+    letters = [token.text for token in tokens]
+    if name == "e" or not letters:
+        return False
+    n_above = _number_of_indices(tokens)
+    if n_above > 1 and n_above == _number_of_indices(below):
+        return True
+    if any(token.type != "letter" or token.gap > 1 for token in tokens):
+        return False
+    if len(letters) == 1 and (letters[0] in indices or (name.startswith(r"\Gamma") and _number_of_indices(below) > 1)):
+        return True
+    if _INDICES.issuperset(letters):
+        return len(letters) > 1 or letters[0] in _SURE_INDICES
+    tensor = name[:1].isupper() or name.startswith(("\\", "g", "h"))
+    return len(letters) > 1 and tensor and _LATIN_INDICES.issuperset(letters)
+
+
+def _number_of_indices(tokens: Sequence[Token]) -> int:
+    r"""Return how many letters stand side by side, each perhaps with an index: 2 for `ab` and `a_1 a_2`; 0 for others."""
+    count, is_index = 0, False
+    for token in tokens:
+        if token.type == "letter":
+            count += not is_index
+            is_index = False
+        elif token.type == "_":
+            is_index = True
+        elif token.type == "number" and is_index:
+            is_index = False
+        elif token.type != "DOTS":
+            return 0
+    return count

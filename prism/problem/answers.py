@@ -161,8 +161,8 @@ def formulas_of_answer(written: str) -> list[str]:
         return [write(part) for part in components.parts]
     if read.kind == "system":
         return [part.latex for part in read.parts]
-    if read.kind == "conditional" and read.parts[0].kind == "system":  # each under the definitions of all
-        return [write(replace(read, parts=(part, *read.parts[1:]))) for part in read.parts[0].parts]
+    if read.kind == "conditional" and read.parts[0].kind == "system":  # what a letter of them is, is asked for too
+        return [part.latex for part in (*read.parts[0].parts, *read.parts[1:])]
     if read.kind == "alternatives" and all(part.kind == "expression" for part in read.parts):
         return [rf"\{{{', '.join(write(part) for part in read.parts)}\}}"]
     if "approx" in read.relations and not symbols(*read.members):  # a number, and what comes out

@@ -6,6 +6,7 @@ A formula whose inputs are all given is also stated by its number (semantics N.4
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, ops_of, symbols, walk
@@ -14,7 +15,7 @@ from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
 from prism.equivalence.numbers.comparison import is_close
-from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, literal_precision
+from prism.equivalence.numbers.stated import Numeric, StatedNumber, is_subject, stated_number
 from prism.latex.unit_grammar import product_of
 from prism.physics.constants import constant_table
 from prism.physics.context import EMPTY_CONTEXT, Context, constant_readings, given_values, kind_of, may_be_constant
@@ -40,19 +41,24 @@ def number_in_constants(f: Formula, context: Context) -> Numeric | None:
     for side, other in (f.members, f.members[::-1]):
         subjects = [each for each in _factors(side) if is_subject(each) and not _is_constant(each, context)]
         beside = [each for each in _factors(side) if each not in subjects]
-        is_minus, factors = other.op == "neg", _factors(other.args[0] if other.op == "neg" else other)
-        literals = [each for each in factors if each.op == "num" and each.value]
-        measures = [each for each in factors if each not in literals]
-        in_constants = [each for each in (*beside, *measures) if not is_unit_product(each)]
-        if len(subjects) != 1 or len(literals) != 1 or not (measures and in_constants):
+        factors = _factors(other.args[0] if other.op == "neg" else other)
+        constants = [each for each in factors if each.op == "sym" and _is_constant(each, context)]
+        plain = [each for each in factors if each not in constants]
+        if len(subjects) != 1 or not (constants or beside) or not all(_is_constant(each, context) for each in beside):
             continue
-        measured = evaluate_with_units(Expr("div", (product_of(measures), product_of(beside))), context)
-        if all(_is_constant(each, context) for each in in_constants) and measured is not None:
-            figures, ulp = literal_precision(literals[0], has_unit=True)
-            value = literals[0].value or Fraction(0)
-            unit = Unit("", *measured)
-            return Numeric(subjects[0], StatedNumber(-value if is_minus else value, unit, figures, ulp))
+        if constants and [each.op for each in plain if not is_unit_product(each)] != ["num"]:
+            continue
+        read = stated_number(product_of((*plain, _COUNTED) if constants else plain))
+        measured = evaluate_with_units(Expr("div", (product_of(constants), product_of(beside))), context)
+        if read is None or read.unit is None or measured is None or not measured[0]:
+            continue
+        dimension = tuple(one + two for one, two in zip(read.dimension, measured[1], strict=True))
+        unit = Unit("", read.unit.factor * measured[0], dimension, pi=read.unit.pi)
+        return Numeric(subjects[0], replace(read, value=-read.value if other.op == "neg" else read.value, unit=unit))
     return None
+
+
+_COUNTED = Expr("unit", name="count")  # of a number that stands before constants alone
 
 
 def _factors(node: Expr) -> tuple[Expr, ...]:

@@ -48,17 +48,11 @@ def sentence_start(text: str, end: int, *, ends: re.Pattern[str] = SENTENCE_END,
     return max((mark.end() for mark in ends.finditer(text, start, end + 1) if mark.end() <= end), default=start)
 
 
-def sentence_end(text: str, start: int, *, turn: re.Pattern[str] | None = None) -> int:
-    """Return where the sentence that contains `start` ends: at its final mark, or at an earlier match of `turn`.
-
-    Args:
-        turn: pattern of words that end a statement within the sentence, such as `but`; None for none.
-    """
+def sentence_end(text: str, start: int) -> int:
+    """Return where the sentence that contains `start` ends: at its final mark."""
     stop = min(len(text), start + MAX_SENTENCE)
-    for pattern in (SENTENCE_END, turn):
-        if pattern is not None and (mark := pattern.search(text, start, stop)):
-            stop = mark.start()
-    return stop
+    mark = SENTENCE_END.search(text, start, stop)
+    return mark.start() if mark else stop
 
 
 # Words ------------------------------------------------------------------------------------------------------------

@@ -38,12 +38,13 @@ _TOKEN = re.compile(r"[^\W\d_§]+")
 _FORMULA = re.compile(f"{FORMULA}*")
 _LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
 _WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
-_SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_])")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_<])")
 _HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
 _BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
+_INSTEAD = "instead"  # the list of words that deny the formula right behind them
 _PERHAPS_NOT = 2  # words
 _VERDICT = 8  # words of a clause that only says yes or no, at most
 _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
@@ -131,10 +132,13 @@ def _phrases() -> _Phrases:
     unparted: dict[str, set[str]] = {}
     for language, lists in word_lists().items():
         roles: dict[str, set[str]] = {}
-        for role in CLAIMS:
-            for text in map(str.lower, lists.get(f"claims.{role}", ())):
+        for role in (_INSTEAD, *CLAIMS):
+            for text in map(str.lower, lists.get(role if role == _INSTEAD else f"claims.{role}", ())):
                 is_unparted = max(text) >= FIRST_UNPARTED
                 (unparted if is_unparted else roles).setdefault(text, set()).add(role)
+        for text in lists["instead"]:  # "no es" negates what "no" does
+            if "negators" in roles.get(text.lower().split()[0], ()) and text.lower() in roles:
+                roles[text.lower()].add("negators")
         pairs: dict[str, dict[str, list[_Phrase]]] = {}
         single: dict[str, frozenset[str]] = {}
         for text, found in sorted(roles.items(), key=lambda each: -len(_PHRASE_WORD.findall(each[0]))):
@@ -222,10 +226,12 @@ def _read(lowered: str) -> _Read:
     while at < len(words):
         found = [each for lexicon in spoken[at] if (each := lexicon.longest(plain, at))]
         if found:
-            n_words = max(n for n, _ in found)
-            last = at + n_words - 1
-            if all(_WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last)):
-                roles = found[0][1].union(*(each for n, each in found if n == n_words))
+            last = at + max(n for n, _ in found) - 1
+            if any(not _WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last)):
+                found = [(1, lexicon.single[plain[at]]) for lexicon in spoken[at] if plain[at] in lexicon.single]
+                last = at
+            roles = frozenset[str]().union(*(each for n, each in found if at + n - 1 == last))
+            if roles:
                 marks.append(_Mark(words[at].start(), words[last].end(), roles, at))
                 at = last
         at += 1
@@ -253,7 +259,7 @@ def _languages(words: Sequence[re.Match[str]], ends: Sequence[int], phrases: _Ph
             total[language] += 1
     spoken: dict[int, Sequence[_Lexicon]] = {}
     for sentence, count in counts.items():
-        told = count if max(count.values(), default=0) > 1 else count + total
+        told = count or total
         most = max(told.values(), default=0)
         names = [language for language, n in told.items() if n == most]
         spoken[sentence] = [phrases.lexicons[name] for name in names or phrases.lexicons]
@@ -335,15 +341,15 @@ def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bo
     n_words = read.n_words(clause.start, clause.end)
     roles = frozenset[str]().union(*(mark.roles for mark in marks))
     is_doubt = "doubting" in roles and clause.sentence == own and n_words <= _PERHAPS_NOT  # "perhaps A, perhaps not"
-    is_apart = is_first or clause.is_contrary or clause.opening in "–—"
+    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—")
     if not n_words or n_words > _VERDICT or not (is_doubt or (is_apart and "doubting" not in roles)):
         return False
     said = [mark for mark in marks if not _ANSWERING.isdisjoint(mark.roles)]
     if FORMULA in read.text[clause.start : clause.end] or n_words > sum(read.n_words(m.start, m.end) for m in said):
         return False
-    if "limiting" in marks[-1].roles or "harmless" in roles:
+    if "limiting" in marks[-1].roles or not roles.isdisjoint(("harmless", "asking")):
         return False
-    return ("wrong" in roles) != ("negators" in roles and read.text[clause.end : clause.end + 1] != ",")
+    return ("wrong" in roles) != ("negators" in roles and read.text[clause.end : clause.end + 1] not in (",", ":"))
 
 
 def _has(read: _Read, low: int, high: int, *roles: str) -> bool:
@@ -402,32 +408,55 @@ def _is_inserted(read: _Read, place: int, following: Sequence[_Mark]) -> bool:
 
 
 def _is_governed(read: _Read, at: _Formula) -> bool:
-    """Return True for "it is not true that A", "I doubt that A", "we must not write A", "far be it from me to write A"."""
-    if not (at.before or at.behind) or _LONG.search(read.text, at.low, at.start):
+    """Return True for "it is not true that A", "I doubt that A", "we must not write A", "far be it from me"."""
+    if not (at.before or at.behind):
         return False
-    if any("refusing" in mark.roles for mark in (*at.before, *at.behind)):
+    beside = read.text.rfind(FORMULA, at.low, at.start)
+    if _LONG.search(read.text, at.low, at.start):
+        return _is_negated(read, at, [mark for mark in at.before if mark.start > beside])
+    if any("refusing" in mark.roles for mark in (*at.before, *at.behind)) and _LONG.match(read.text, at.start):
         return True
     negators = [mark for mark in at.before if "negators" in mark.roles]
     if negators and any({"harmless", "wrong"} & mark.roles for mark in at.before):
         return False
     if any("mistakes" in mark.roles or ("wrong" in mark.roles and not _is_attribute(read, mark)) for mark in at.before):
         return True
+    return _is_negated(read, at, at.before) or _is_in_a_mistake(read, at)
+
+
+def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
+    """Return True for "it is not A", "we cannot conclude that A", "keinesfalls darf man A ansetzen"."""
+    negators = [mark for mark in before if "negators" in mark.roles]
+    if any(_INSTEAD in mark.roles and read.n_words(mark.end, at.start) == 0 for mark in before):
+        return True
     if _LONG.match(read.text, at.start) and any(read.n_words(each.end, at.start) == 0 for each in negators):
         return True
-    verbs = [mark for mark in at.before if _NEGATED & mark.roles]
+    verbs = [mark for mark in before if _NEGATED & mark.roles]
     verbs = [mark for mark in verbs if read.n_words(mark.end, at.start) <= _NEAR]
     if any(_negates(read, negator, verb) for negator in negators for verb in verbs):
         return True
     is_final = any(_STATING & mark.roles and read.n_words(at.end, mark.start) <= 1 for mark in at.behind)
-    return is_final and bool(negators)  # "keinesfalls darf man A ansetzen"
+    return is_final and bool(negators)
+
+
+def _is_in_a_mistake(read: _Read, at: _Formula) -> bool:
+    """Return True for "a mistake is to take the mean, which gives A"."""
+    clause = read.clauses[at.place]
+    if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
+        return False
+    earlier = read.clauses[at.place - 1]
+    return clause.sentence == earlier.sentence and _has(read, earlier.start, earlier.end, "mistakes")
 
 
 def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
     """Return True if a negator negates a verb behind it: at most two words on, or one of asserting with its subject."""
     n_between = read.n_words(negator.end, verb.start)
-    if verb.start < negator.end or _has(read, negator.end, verb.start, "subjects"):
+    if verb.start < negator.end:
         return False
-    return n_between <= 2 or "asserting" in verb.roles
+    subjects = [mark for mark in read.within(negator.end, verb.start) if "subjects" in mark.roles]
+    if n_between <= 2:  # "with no friction we use A", but "no podemos usar A"
+        return not any(read.n_words(negator.end, mark.start) for mark in subjects)
+    return "asserting" in verb.roles and not subjects
 
 
 def _is_denied_behind(read: _Read, at: _Formula) -> bool:
@@ -436,13 +465,20 @@ def _is_denied_behind(read: _Read, at: _Formula) -> bool:
 
 
 def _is_unreal(read: _Read, at: _Formula) -> bool:
-    """Return True for a condition contrary to fact: "if A were true", "gälte A, so ..."."""
-    clause = read.clauses[at.place]
-    unreal = [mark for mark in read.within(clause.start, at.high) if "unreal" in mark.roles]
-    if not unreal:
-        return False
-    is_first = unreal[0].start < at.start and read.n_words(clause.start, unreal[0].start) == 0
-    return is_first or _has(read, clause.start, at.start, "ifs")
+    """Return True for a condition contrary to fact, and what follows from it: "if A were true, B", "gälte A, so B"."""
+    sentence = read.clauses[at.place].sentence
+    for place in range(read.firsts[sentence], at.place + 1):
+        clause = read.clauses[place]
+        first = _LONG.search(read.text, clause.start, clause.end)
+        start = at.start if place == at.place else first.start() if first else -1
+        unreal = [mark for mark in read.within(clause.start, clause.end) if "unreal" in mark.roles]
+        if not unreal or start < 0:
+            continue
+        is_value = any(read.n_words(mark.end, start) == 0 and mark.end <= start for mark in unreal)
+        is_first = unreal[0].start < start and read.n_words(clause.start, unreal[0].start) == 0
+        if (is_value or _LONG.match(read.text, start)) and (is_first or _has(read, clause.start, start, "ifs")):
+            return True
+    return False
 
 
 def _is_task(read: _Read, at: _Formula) -> bool:
@@ -499,19 +535,24 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     n_behind, last, has_name = 0, own, False
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
-        if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
+        is_other = _LONG.search(read.text, clause.start, clause.end) is not None
+        if (is_other and not _is_choice(read, clause, own)) or n_behind > _CLAUSES_BEHIND:
             return False
         if clause.sentence > own + 1 and read.n_words(read.clauses[at.place].end, clause.start) > _LABEL:
             return False
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
-        if _withdraws(read, clause) or (
-            not has_name and _refers_back(read, clause, own, is_first=clause.sentence > last)
-        ):
+        is_first = clause.sentence > last
+        if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
             return True
         last = clause.sentence
     return False
+
+
+def _is_choice(read: _Read, clause: _Clause, own: int) -> bool:
+    """Return True for a clause with another formula of a choice: "perhaps A, perhaps B; I am guessing"."""
+    return clause.sentence == own and _has(read, clause.start, clause.end, "doubting", "others")
 
 
 def _withdraws(read: _Read, clause: _Clause) -> bool:

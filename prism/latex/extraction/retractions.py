@@ -3,17 +3,14 @@ r"""Formulas that a solution states without asserting: denied, asked, contrary t
 They are found between the formulas, once those are known. What the clauses around a formula say of it, in any language,
 is read by `denials`; here stands what English and layout add.
 
-- Denials (`_DENIAL`), by which formulas they deny: those behind, the next one, or those before.
-- Contrary to fact: "if the answer were A, ...", "were it true that A", "this would give A, but ...". Suppositions as
-  solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A": many state their
-  results so.
+- Suppositions as solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A":
+  many state their results so.
 - A heading over wrong answers (`_TITLE`: "## Wrong answers", "Common mistakes"), up to the next heading of its level or
   above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
 - A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross, a thumb down, an empty tick
   box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
 - Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
-- Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`,
-  `_INSTEAD`: "ist falsch", "il n'est pas vrai que", "nicht" right before it).
+- Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`).
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
@@ -54,14 +51,11 @@ Span = tuple[int, int]  # offsets in the masked text
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WRONG_WORD = "|".join(sorted(WRONG_WORDS))
 _WRONG_ELSEWHERE = any_word("denials", without="english")
-_LONGEST_INSTEAD = 48  # characters before a formula in which words stand that deny it
 _ABSURD = (
     "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
     "|nonsensical"
 )
 _WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true|correct|right|valid|the case))"
-_MISTAKE = "(?:mistake|error|misconception|fallacy|myth|blunder|lie)"
-_USUAL = "(?:common|frequent|typical|popular|widespread)"
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _TAKEN_BACK_WORDS = "retracted withdrawn dropped discarded abandoned superseded struck".split()
 TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
@@ -108,21 +102,8 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
 
 def denied_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
-    denials = chain(_spans_of_matches(masked, _DENIAL, _TURN), _spans_instead(masked))
-    denials = chain(denials, ((start, start + 1) for start in denied_starts(masked.lowered, masked.starts)))
+    denials = ((start, start + 1) for start in denied_starts(masked.lowered, masked.starts))
     return blocks_in(masked.starts, chain(denials, _spans_taken_back(masked)))
-
-
-_INSTEAD_WORDS = tuple(word.lower() for word in sorted(all_words("instead")))
-_INSTEAD = re.compile(rf"(?<!whether )(?<!or )(?<!if )(?<!why ){any_word('instead')}\Z", re.IGNORECASE)
-
-
-def _spans_instead(masked: MaskedText) -> Iterator[Span]:
-    """Yield the span of each formula right behind a word that denies it, `not $v = gt$`, in any language."""
-    for start in masked.starts:
-        before = masked.lowered[max(0, start - _LONGEST_INSTEAD) : start].rstrip(" \t*({")
-        if before.endswith(_INSTEAD_WORDS) and _INSTEAD.search(before):
-            yield start, start + 1
 
 
 def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
@@ -131,7 +112,7 @@ def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
     elsewhere = (
         (mark.end(), sentence_end(masked.shown, mark.end())) for mark in _WOULD_ELSEWHERE.finditer(masked.lowered)
     )
-    return blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions, elsewhere))
+    return blocks_in(masked.starts, chain(_spans_of_weak(masked), conditions, elsewhere))
 
 
 def blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
@@ -174,57 +155,6 @@ def is_named_wrong(latex: str) -> bool:
 
 # Clauses ----------------------------------------------------------------------------------------------------------
 
-_STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
-_BEHIND = (  # denies the formulas behind it
-    rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\bit (?:is|was|would be) an?"
-    rf" (?:{_USUAL} )?{_MISTAKE} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
-    r"|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\b|\btempted to (?:write|say|think|use)\b"
-    r"|\b(?:might|may|could) (?:wrongly |naively )?think\b|\bwere it (?:true|the case|so) that\b"
-    rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
-    r"|\b(?:this|that|it|which) would (?:give|mean|imply|yield|lead to)\b(?=[^.;]{0,200}\b(?:but|however|contradict\w*"
-    r"|absurd|nonsens\w*|unphysical)\b)"
-    r"|\b(?:a|the|one) (?:common|frequent|typical|usual) (?:mistake|misconception|fallacy|error) (?:is|would be) to\b"
-    r"|\bfor (?:an? |the sake of )?contradiction\b|\bto the contrary\b"
-    r"|\b(?:suppose|assume|supposing|assuming)\b(?=[^\n]{0,300}?\b(?:a contradiction|is absurd|contradicts"
-    r"|(?:assumption|supposition) (?:falls|fails|is (?:wrong|false|untenable)))\b)"
-)
-_NEXT = (  # denies the one right behind it
-    r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean| get| obtain"
-    r"| have)?"
-    r"|\b(?:do not|don't|never|should(?: not|n't)|must(?: not|n't)|nobody would) (?:write|say|conclude|claim)"
-    r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
-    r"|\b(?:we|i) (?:doubt|deny|dispute|reject|refute|refuse to (?:accept|believe))"
-    r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
-    r"|\bcan(?:not|'t| not) (?:be|equal|have)"
-    r"|\bif\b[^.;:]{0,80}\bwere(?: equal to| given by)?)"
-    rf"\s{{1,3}}(?:that\s)?[\s*({{]{{0,6}}(?={FORMULA})"
-)
-_BEFORE = (  # denies those before it
-    rf"\b(?:is|was|are|were|be|seems|looks|'s) {_ADVERB}{_WRONG}\b(?! (?:that|to|for|if|unless|when|only)\b)"
-    r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
-    r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
-    r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
-    rf"|\b(?:is|are) hereby (?:{TAKEN_BACK})\b"
-    r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
-    rf"|\bis an? {_USUAL} {_MISTAKE}\b"
-    rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
-)
-# The words with which a branch begins: asked first, they spare the branches most of the text.
-_FIRST_OF_DENIAL = (
-    "suppose|supposing|assume|assuming|is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
-    "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s|leads?|led|leading"
-    "|for|to|never|a|the|one|should|shouldn|must|mustn|nobody|fails"
-    "|we|i|you|one"
-)
-_DENIAL = re.compile(  # of a text in lower case
-    rf"(?=[abcdefilmnorstwy'])\b(?=(?:{_FIRST_OF_DENIAL})\b)"
-    rf"(?:(?P<behind>{_BEHIND})|(?P<next>{_NEXT})|(?P<before>{_BEFORE}))"
-)
-_TURN = re.compile(
-    r";|:\s|[–—]|,?\s(?:but|however|instead|so|hence|therefore|thus|whereas|because|in fact|actually|rather)\b"
-    r"|\bthe correct|\bthe right (?:one|answer|result|value|formula|expression|way)\b|\bcorrectly\b",
-    re.IGNORECASE,
-)
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
 _FIRST_OF_WEAK = (
     "at|initially|previously|would|could|might|may|had|doubling|halving|tripling|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
@@ -248,18 +178,12 @@ _CONTRARY = re.compile(  # a condition contrary to fact, `At § K it would be`, 
 )
 
 
-def _spans_of_matches(masked: MaskedText, pattern: re.Pattern[str], turn: re.Pattern[str] | None) -> Iterator[Span]:
-    """Yield the span that each match of a pattern refers to: the clause behind, the next formula, or the clause before.
-
-    Args:
-        masked: the text.
-        pattern: of its lower case, with the groups `behind`, `next` and `before`.
-        turn: what ends the clause behind a match; None if only the end of its sentence does.
-    """
+def _spans_of_weak(masked: MaskedText) -> Iterator[Span]:
+    """Yield what each match of `_WEAK` refers to: the sentence behind, the next formula, or the clause before."""
     shown = masked.shown
-    for mark in pattern.finditer(masked.lowered):
+    for mark in _WEAK.finditer(masked.lowered):
         if mark["behind"]:
-            yield mark.end(), sentence_end(shown, mark.end(), turn=turn)
+            yield mark.end(), sentence_end(shown, mark.end())
         elif mark["next"]:
             yield mark.end(), mark.end() + 1
         else:

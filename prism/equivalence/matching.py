@@ -52,6 +52,7 @@ from prism.equivalence.substitutions import Attempt, expand_definitions, sensiti
 from prism.equivalence.verdict import OTHER_KIND, RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
 from prism.inputs import require_text
+from prism.latex import typed_as_latex
 from prism.physics.context import Context, Declaration, context_of, parse, with_written_names
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
@@ -103,6 +104,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
         if not isinstance(given, Formula):
             require_text(given, name, "LaTeX as text, or a Formula")
     context = context_of(context)
+    a, b = (typed_as_latex(each, context.declared) if isinstance(each, str) else each for each in (a, b))
     with share(PAIR) as account:
         try:
             reference, claim = (parse(each, context=context) if isinstance(each, str) else each for each in (a, b))

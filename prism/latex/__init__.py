@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prism.latex.extraction.pipeline import LeftOut as LeftOut
     from prism.latex.extraction.pipeline import LocatedFormula as LocatedFormula
     from prism.latex.extraction.pipeline import extract as extract
+    from prism.latex.extraction.pipeline import typed_as_latex as typed_as_latex
     from prism.latex.extraction.solution_input import Solution as Solution
     from prism.latex.extraction.solution_input import SolutionText as SolutionText
     from prism.latex.extraction.solution_input import solution_text as solution_text
@@ -25,6 +26,7 @@ _MODULES = {
     **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_input"),
     **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.pipeline"),
     "Joint": "extraction.joints",
+    "typed_as_latex": "extraction.pipeline",
     "one_line": "words",
     "parse": "parsing.parser",
     "write": "writing.writer",

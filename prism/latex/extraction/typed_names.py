@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from prism.latex.extraction.plain_tokens import FUNCTIONS, GREEK_NAMES, OPEN_NAME, Mark, is_mathematical_name
+from prism.latex.extraction.plain_tokens import (
+    FUNCTIONS,
+    GREEK_NAMES,
+    MAX_SYMBOLS,
+    OPEN_NAME,
+    Mark,
+    is_mathematical_name,
+)
 from prism.latex.words import LONG_UNITS, UNITS, word_set
 
 MAX_WORD = 16  # letters of a word that is taken apart
@@ -27,6 +34,8 @@ _LIKE_AN_INDEX = re.compile(
     "|(?![MGKR])[A-Z][a-z][1-9])"
 )
 _COMMON_PRODUCT = re.compile("[A-EG-Z][xyz]|[aFp]x|Fs|[A-Z][vq][1-9]")  # which are more often products than names
+_SIGNS_OF_LATEX = frozenset("\\{}$&")
+_WORDS = re.compile("[A-Za-z]+[0-9]?")
 _EQUAL = frozenset("=≈")
 _SUMS = frozenset("Σ∑")
 _NEAR = 12  # marks beside a name among which the same in the other case makes it another
@@ -103,6 +112,13 @@ def typed_names(symbols: frozenset[str]) -> TypedNames:
                     others |= {(f"{other}{index}", typed + index), (f"{other}_{index}", f"{typed}_{index}")}
     letters = frozenset(symbol for symbol in symbols if len(symbol) == 1 and symbol.isascii() and symbol.isalpha())
     return TypedNames(names, letters, symbols, frozenset(others)) if symbols else NO_NAMES
+
+
+def is_typed(text: str) -> bool:
+    """Return True for a formula without commands and braces that has a word, or a letter with an index in one word."""
+    if not _SIGNS_OF_LATEX.isdisjoint(text):
+        return False
+    return any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in _WORDS.findall(text))
 
 
 def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:

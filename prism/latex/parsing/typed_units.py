@@ -90,8 +90,9 @@ def _quantity(latex: str, found: re.Match[str]) -> _Quantity:
     is_bracketed = latex[found.start() - 1 : found.start()] == "(" and latex[end : end + 1] == ")"
     plain = unit.replace("{", "").replace("}", "")
     is_pace = plain in _PACES and (is_bracketed or number not in PLAIN_FACTORS)
-    is_known = plain in SURE_UNITS or not _SURE_WORDS.isdisjoint(_LETTERS.findall(unit))
-    is_sure = ends and found["below"] is None and (is_pace or (is_known and is_long))
+    words = _LETTERS.findall(unit)
+    is_known = plain in SURE_UNITS or not _SURE_WORDS.isdisjoint(words)
+    is_sure = ends and found["below"] is None and (is_pace or "kg" in words or (is_known and is_long))
     return _Quantity(found.start(), start, end, unit, is_sure, is_factor, ends)
 
 

@@ -7,7 +7,7 @@ without a subject states. What the formulas state of the nodes is decided in `ma
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prism.algebra.expr import Expr, Formula, symbols, symbols_of
 from prism.budget import OverBudget
@@ -23,6 +23,7 @@ from prism.grading.claims.named_letters import with_tied_letters
 from prism.grading.claims.other_cases import other_case_orders, stated_case_orders, states_bound
 from prism.grading.claims.redefinitions import redefined_orders
 from prism.grading.claims.restating_forms import read_once, without_restatements
+from prism.grading.claims.unsettled_letters import unsettled_orders
 from prism.grading.parts.division import Part, letters_at
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, with_defined_names
@@ -118,6 +119,8 @@ def locate_claims(
     before = members_before(located, formulas, text)
     ends = [(letters_at(parts, item.span[0]), letters_at(parts, item.span[1] - 1)) for item in located]
     letters = [first if first == last else () for first, last in ends]  # a box over several parts is common to them
+    unsettled = unsettled_orders(located, formulas, letters, text, known)
+    located = [replace(item, in_passing=True) if k in unsettled else item for k, item in enumerate(located)]
     redefined = redefined_orders(located, formulas, letters, text, known, question)
     rivals = {  # what is not replaced by an erratum earns nothing, and contradicts what it did before
         order: f for order, name in redefined.items() if (f := formulas[order]) and name in (*symbols_of(f), "=")

@@ -94,6 +94,7 @@ def select(
                 (distance, replace(each, stance=Stance.CONTRADICTS) if _is_another(each, node) else each)
                 for distance, each in with_distances
             ]
+        is_option = _are_options(node, with_distances, located)
         withheld = withheld_reasons(
             nearest_assertions(with_distances, is_asked_once=_is_asked_once(node.index, prepared)),
             is_final=node.index in prepared.problem.dag.finals,
@@ -104,6 +105,7 @@ def select(
         superseded = superseded_orders(places, _rivals_of(node, with_distances))
         for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
             reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
+            reason = reason or (WithheldReason.ONE_OF_MANY if is_option else None)
             if assertion.place[0] in superseded and assertion.is_number == node.is_number:
                 reason = reason or WithheldReason.CONTRADICTED
             own = selection.setdefault(assertion.place[0], {})
@@ -146,7 +148,7 @@ def _assertions_on_nodes(
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
-                if assertion.stance == Stance.CONTRADICTS and claim.is_of_other_case and node.index in finals:
+                if assertion.stance == Stance.CONTRADICTS and claim.is_of_other_case:
                     assertion = replace(assertion, stance=Stance.NEUTRAL)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
@@ -216,6 +218,20 @@ def _is_bound_for_number(assertion: Assertion, node: ReferenceNode, claim: Locat
     is_bound = f is not None and bool(f.relations) and ORDERINGS.issuperset(f.relations)
     is_open = assertion.is_solved and assertion.stance == Stance.NEUTRAL
     return node.is_number and is_open and is_bound and is_answer(claim.located)
+
+
+def _are_options(
+    node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]], located: Sequence[LocatedClaim]
+) -> bool:
+    """Return True if three marks or more each have one claim alone, all on a node's quantity, and two contradict it."""
+    under: dict[tuple[str, ...], list[int]] = {}
+    for claim in located:
+        if claim.letters and claim.is_assertion:
+            under.setdefault(claim.letters, []).append(claim.order)
+    lone = {orders[0] for orders in under.values() if len(orders) == 1}
+    on_quantity = {each.place[0]: each for _, each in with_distances if each.is_solved and each.place[0] in lone}
+    n_wrong = sum(_is_another(each, node) for each in on_quantity.values())
+    return len(on_quantity) == len(under) >= LATEST and n_wrong > 1
 
 
 def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]]) -> bool:
@@ -524,16 +540,19 @@ def _judge_step(
 
 
 def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
-    """Return True if a formula gives a side of a supporting one otherwise, exactly, by the same symbols.
+    """Return True if a formula by the same symbols, and exactly, gives a side or the symbol of another otherwise.
 
-    By other symbols, or under another name, it may be true too; a number in another case or the answer to another part.
+    By other symbols it may be true too; a number in another case or the answer to another part.
     """
     one, other = supporting.statement.formula, assertion.statement.formula
-    is_elsewhere = assertion.is_number and (assertion.names_case or assertion.letters != supporting.letters)
+    has_side = symbols_of(one) == symbols_of(other) and not {side for side in one.members if symbols(side)}.isdisjoint(
+        other.members
+    )
+    is_elsewhere = assertion.names_case or assertion.letters != supporting.letters
     return (
-        symbols_of(one) == symbols_of(other)
-        and not (assertion.is_approximate or assertion.is_broken or is_elsewhere)
-        and not {side for side in one.members if symbols(side)}.isdisjoint(other.members)
+        (has_side or (assertion.has_same_symbols and not is_elsewhere))
+        and not (assertion.is_approximate or assertion.is_broken)
+        and not (assertion.is_number and is_elsewhere)
     )
 
 

@@ -23,6 +23,7 @@ _BEHIND = re.compile(
 )
 _BEFORE = re.compile(rf"\b(?:[Cc]all|[Dd]enote|[Ll]et) (?:the|its|their) {_NOUN} (?:be |by |as )?(?:\$|\\\()\Z")
 _SYMBOL = r"(?:\$|\\\()\s*(?P<symbol>[^$=<>]{1,30}?)\s*(?:\$|\\\))"
+_SAME = re.compile(r"[$\\)\s]*(?:for|is|be|denotes|stands for|means)[\s$\\(]*")  # between a letter and a symbol
 _ARTICLE = r"\b(?:the|an?|its|their|of|from|with|at|to|has) "
 
 
@@ -48,10 +49,18 @@ def with_tied_letters(
             continue
         start, end = located[k].span
         said = _BEHIND.match(text[end : end + _LONGEST]) or _BEFORE.search(text[max(0, start - _LONGEST) : start])
-        name = _symbol_called(said["noun"], question) if said else ""
+        name = _symbol_called(said["noun"], question) if said else _symbol_behind(k, located, formulas, text)
         if name in known:
             found[k] = formula((f.members[0], symbol(name)), ("=",), f.latex, f.depends)
     return found
+
+
+def _symbol_behind(k: int, located: Sequence[LocatedFormula], formulas: Sequence[Formula | None], text: str) -> str:
+    """Return the symbol right behind a letter that stands for it, "write `Y` for `P`", "`Y` is `P`"; else empty."""
+    other = formulas[k + 1] if k + 1 < len(formulas) else None
+    if other is None or other.kind != "expression" or other.members[0].op != "sym":
+        return ""
+    return other.members[0].name if _SAME.fullmatch(text, located[k].span[1], located[k + 1].span[0]) else ""
 
 
 def _symbol_called(noun: str, question: str) -> str:

@@ -61,6 +61,10 @@ _OTHER_CASE = re.compile(
     r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different) [a-z]+ (?:has|would|gives)\b)",
     re.IGNORECASE,
 )
+_CORRECTION = re.compile(  # or an announcement: words that state the case of the problem
+    r"\b(?:correct(?:ed|ion|ing|s|ly)?|slip|mistakes?|(?:right|final|true) (?:result|answer|value|one|formula))\b",
+    re.IGNORECASE,
+)
 _CASE_BY_FORMULA = re.compile(rf"{any_word('conditions')}\s*§", re.IGNORECASE)
 _CASE_BEFORE_COLON = re.compile(  # `$n = 1$: $v = gt$`, a value put in
     r"\$[^$=]{1,30}=\s*(?:[-+−\d./]|\\(?:pi|infty|d?frac)(?![A-Za-z])|[{}]){1,20}\$\s*:[\s$\\(\[]*\Z"
@@ -132,7 +136,7 @@ def stated_case_orders(
         prose = _FORMULAS.sub(" § ", clause.rstrip("$ \n"))
         if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause) or _CASE_BEFORE_COLON.search(clause):
             found[k] = False
-        if _CASE_WORD.search(prose) is None:
+        if _CASE_WORD.search(prose) is None or _CORRECTION.search(prose):
             continue
         asked = "\n".join(questions.get(letter, "") for letter in ("", *(letters[k] or questions)))
         known = {word[:_STEM] for word in _WORD.findall(asked.lower())} | _THIS_CASE | _STATING

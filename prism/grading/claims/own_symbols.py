@@ -203,6 +203,8 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
     """
     best: dict[Expr, Definition] = {}
     for part in plain_parts(f) if f.kind != "alternatives" else ():
+        if _has_refuted_link(part):
+            continue  # `\eta = 1 = 3` settles nothing
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
             if relation not in EQUALITIES:
                 continue
@@ -219,6 +221,12 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
                 if subject not in best or _definition_rank(new, known) > _definition_rank(best[subject], known):
                     best[subject] = new
     yield from best.values()
+
+
+def _has_refuted_link(f: Formula) -> bool:
+    """Return True if two neighbouring members of a chain are other numbers, or a multiple of each other."""
+    pairs = zip(f.members[1:], f.members[2:], strict=False) if f.kind == "chain" else ()
+    return any(check_link(one, other, EMPTY_CONTEXT).status == "refuted" for one, other in pairs)
 
 
 def _definition_rank(definition: Definition, known: frozenset[str]) -> tuple[int, bool]:

@@ -3,8 +3,9 @@ r"""Symbols of the statement to which a solution gives another meaning in words 
 "`v_f = \sqrt{2gh}`, where `h` is twice the height" says something else than the formula alone. No formula of the part
 that has the symbol is a claim. Where the statement itself has such a word, nothing is read into it, nor where the words
 relate two quantities of which the statement has no symbol for the first: "the focal length `f` is half of the radius of
-curvature `R`". "Does not have the meaning of the problem" redefines it too. So does what is said of the sign `=`,
-and an erratum that puts another expression in the place of one that stands above.
+curvature `R`". "Does not have the meaning of the problem" redefines it too, and "`q` denotes what the statement calls
+`L`". So does what is said of the sign `=` or of every letter, and an erratum that puts another expression in the place
+of one that stands above.
 """
 
 from __future__ import annotations
@@ -18,14 +19,34 @@ from prism.latex import LocatedFormula
 _LONGEST = 80  # characters behind a symbol that are read
 _PARTS = "third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|hundredth"
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|a hundred"
+_FROM_NOW = "(?:(?:here|now|from now on|in the following|below|henceforth|always|shall|will) )*"
 _MULTIPLE = re.compile(
-    r"[$\\)\s*_]{0,6}(?:here |now )?(?:"
-    r"(?:does not|doesn't) (?:have|keep|carry) (?:the |its )?(?P<denied>(?:usual |same |old )?meaning)"
+    rf"[$\\)\s*_]{{0,6}}{_FROM_NOW}(?:"
+    r"(?:does not|doesn't) (?P<denied>(?:have|keep|carry) (?:the |its )?(?:usual |same |old )?meaning"
+    r"|(?:mean|denote|stand for) (?:the|what|its))"
     r"|(?:is|be|are|equals|denotes|means|meaning|stands? for|standing for|for|to (?:mean|denote))(?: now| here)? "
     rf"(?P<word>twice|half|double|triple|thrice|minus|(?:a|one|{_NUMBERS}) (?:{_PARTS})s?|(?:{_NUMBERS}|\d+) times"
     r"|the (?:square|cube|inverse|reciprocal|negative|opposite|double|triple|half))\b"
     r"(?P<of>(?:[ -]+[a-z]+)*)(?P<symbol>[ ~]*(?:\$|\\\())?)"
 )
+_EXCHANGED = re.compile(  # between two symbols: the first one means, or changes places with, the second
+    r"[$\\)\s]*(?:(?:(?:denotes?|stands? for|means?|is|for)\b(?: [a-z]+){0,3} "
+    r"(?:calls?|called|quantity|letter|symbol)(?: [a-z]+){0,2})|(?P<write>for)|(?P<places>and|with|,))[\s$\\(]*"
+)
+_WRITES = re.compile(r"\b(?:write|writing|put|use|call)\b[^.;]*\Z")
+_PLACES = re.compile(
+    r"[$\\)\s]*(?:ha(?:ve|s) |are |were |be )?(?:here |now )?(?:changed? places|(?:ex|inter)changed|swapped)"
+)
+_MEANT = re.compile(rf"[$\\)\s]*(?:I|we) {_FROM_NOW}(?:mean|understand|denote)\b(?P<words>[^.;:$]{{3,80}})")
+_ALL_LETTERS = re.compile(
+    r"\b(?:all|every|each) (?:symbols?|letters?|variables?|quantit(?:y|ies))\b[^.;$]{0,30}"
+    r"\b(?:refers? to|stands? for|means?|belongs? to|denotes?)\b[^.;$]{0,20}"
+    rf"\b(?:different|another|other|square|cube|inverse|reciprocal|negative|twice|half|double|{_PARTS})\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z]{4,}")
+_SAYING = frozenset("here this that with following from below what which always now mean solution text".split())
+_STEM = 5  # letters by which words are compared
 _NAMED = re.compile(r"\b[Tt]he (?P<name>[a-z]+(?: [a-z]+){0,3}) (?:\$|\\\()\s*\Z")  # in words, before a symbol
 _EQUALS_SIGN = re.compile(
     r"(?:\$\s*=\s*\$|\\\(\s*=\s*\\\)|[\"'`“”]=[\"'`“”]|\bequals? sign\b|\bsign =)\s*"
@@ -60,27 +81,65 @@ def redefined_orders(
         known: symbols of the problem and its reference.
         question: the statement and its subquestions.
     """
-    found = dict(_with_equals_sign(formulas) if _EQUALS_SIGN.search(text) else ())
+    is_other = _EQUALS_SIGN.search(text) or _ALL_LETTERS.search(text)
+    found = dict(_with_equals_sign(formulas) if is_other else ())
     found |= dict(_errata(located, formulas, text))
     stated = re.findall(r"\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]", question, re.S)
-    for order, f in enumerate(formulas):
-        if f is None or f.kind != "expression" or f.members[0].op != "sym" or f.members[0].name not in known:
+    alone = {  # symbols that stand alone
+        order: f.members[0].name
+        for order, f in enumerate(formulas)
+        if f is not None and f.kind == "expression" and f.members[0].op == "sym"
+    }
+    for order, name in alone.items():
+        if name not in known:
             continue
-        end = located[order].span[1]
+        start, end = located[order].span
         said = _MULTIPLE.match(text[end : end + _LONGEST])
-        if said is None or (said["word"] and re.search(rf"\b{re.escape(said['word'])}\b", question)):
+        if said is not None:
+            if said["word"] and re.search(rf"\b{re.escape(said['word'])}\b", question):
+                continue
+            is_stated = any(
+                re.search(rf"(?<![A-Za-z\\]){re.escape(located[order].latex)}(?![A-Za-z])", each) for each in stated
+            )
+            if not is_stated and _relates_quantities(text[max(start - _LONGEST, 0) : start], said, question):
+                continue
+        elif not (
+            _is_exchanged(order, alone, located, text, known)
+            or _is_meant_otherwise(located[order].span, text, question)
+        ):
             continue
-        start = located[order].span[0]
-        is_stated = any(
-            re.search(rf"(?<![A-Za-z\\]){re.escape(located[order].latex)}(?![A-Za-z])", each) for each in stated
-        )
-        if not is_stated and _relates_quantities(text[max(start - _LONGEST, 0) : start], said, question):
-            continue
-        name = f.members[0].name
         for other, each in enumerate(formulas):
             if each is not None and letters[other] == letters[order] and name in symbols_of(each):
                 found.setdefault(other, name)
     return found
+
+
+def _is_exchanged(
+    order: int, alone: Mapping[int, str], located: Sequence[LocatedFormula], text: str, known: Collection[str]
+) -> bool:
+    """Return True if words give a symbol of the problem the meaning of the next one, or the next one that of this one.
+
+    Args:
+        order: ordinal of the symbol.
+        alone: the symbols that stand alone, by ordinal.
+        located, text, known: as of `redefined_orders`.
+    """
+    for one, two in ((order - 1, order), (order, order + 1)):
+        if alone.get(one) not in known or two not in alone or alone[one] == alone[two]:
+            continue
+        (start, end), (begin, stop) = located[one].span, located[two].span
+        between = _EXCHANGED.fullmatch(text, end, begin)
+        if between and (not between["write"] or _WRITES.search(text[max(start - _LONGEST, 0) : start])):
+            return not between["places"] or _PLACES.match(text, stop) is not None
+    return False
+
+
+def _is_meant_otherwise(span: tuple[int, int], text: str, question: str) -> bool:
+    """Return True for "By `R` I mean the age of the students", in words of which the question has none."""
+    said = _MEANT.match(text, span[1]) if re.search(r"\b[Bb]y [$\\(]*\Z", text[max(span[0] - 8, 0) : span[0]]) else None
+    asked = question.lower()
+    named = {word[:_STEM] for word in _WORD.findall(said["words"])} - _SAYING if said else set()
+    return bool(named) and not any(re.search(rf"\b{word}", asked) for word in named)
 
 
 def _with_equals_sign(formulas: Sequence[Formula | None]) -> Iterator[tuple[int, str]]:

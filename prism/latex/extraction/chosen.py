@@ -1,14 +1,17 @@
-"""Formulas that a solution passes over when it chooses one of two by its place: "A or B; I take the latter".
+r"""Formulas that a solution passes over when it chooses one of two by its place: "A or B; I take the latter".
 
 "The former" and "the latter" choose where their clause takes one or calls it right; where it only describes ("the
-former is the speed") nothing is chosen. What is passed over is denied (semantics C.6).
+former is the speed") nothing is chosen. What is passed over is denied (semantics C.6). So is what follows from a
+falsehood that the text supposes ("assume $0 = 1$"), up to its end, and a formula behind a lone `$\neg$`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 
+from prism.latex.extraction.blocks import Block
 from prism.latex.extraction.retractions import MaskedText
 from prism.latex.prose import is_negation, sentence_end, sentence_start, words
 
@@ -20,6 +23,11 @@ _CHOOSES = re.compile(
 )
 _WRONG = re.compile(r"\b(?:wrong|false|incorrect|mistaken|reject|discard|drop)\b")
 _CLAUSE = re.compile(r"[,;:]")
+_SUPPOSED = re.compile(  # in a text in lower case
+    r"\b(?:assum\w*|suppos\w*|let|grant\w*|if|hypothes\w*|angenommen|sei|gilt|admettons|soit|supong\w*|supon\w*)\b[^.;]{0,30}\Z"
+)
+_TWO_NUMBERS = re.compile(r"\s*(\d+)\s*=\s*(\d+)\s*")
+_NOT = re.compile(r"\s*\\(?:neg|lnot|not)\s*")
 
 
 def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
@@ -40,6 +48,28 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
         is_denied = is_denied != (_WRONG.search(clause) is not None)
         takes_former = (mark["place"] == "former") != is_denied
         found.add(behind - 1 if takes_former else behind - 2)
+    return frozenset(found)
+
+
+def disowned_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> frozenset[int]:
+    """Return the indices of the formula behind a lone sign of negation, and of all behind a supposed falsehood.
+
+    Args:
+        text: the solution, without what is hidden.
+        blocks: its formulas, ascending.
+        masked: the same with its formulas masked.
+    """
+    found: set[int] = set()
+    for k, block in enumerate(blocks):
+        if _NOT.fullmatch(text, block.start, block.end):
+            found |= (
+                {k + 1}
+                if k + 1 < len(blocks) and not text[block.outer_end : blocks[k + 1].outer_start].strip()
+                else set()
+            )
+        sides = _TWO_NUMBERS.fullmatch(text, block.start, block.end)
+        if sides and int(sides[1]) != int(sides[2]) and _SUPPOSED.search(masked.lowered[: block.outer_start][-_REACH:]):
+            return frozenset(found.union(range(k + 1, len(blocks))))
     return frozenset(found)
 
 

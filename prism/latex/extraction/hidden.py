@@ -119,12 +119,12 @@ _HIDDEN_ARGUMENTS = {  # command: which of its arguments are not shown
     **dict.fromkeys(
         "phantom hphantom vphantom sout xout st index label glossary hypertarget hyperlink href url includegraphics"
         " pdfcomment special hypersetup nocite bookmark message typeout input newsavebox graphicspath pdfinfo"
-        " todo comment @gobble".split(),
+        " todo comment @gobble deleted hyphenation title errmessage wlog".split(),
         (0,),
     ),
-    **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet", "texorpdfstring"), (1,)),
-    **dict.fromkeys(("pdfbookmark", "@gobbletwo"), (0, 1)),
-    "ifthenelse": (0, 1, 2),
+    **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet", "texorpdfstring", "replaced"), (1,)),
+    **dict.fromkeys(("pdfbookmark", "@gobbletwo", "PackageWarning", "PackageInfo", "ClassWarning"), (0, 1)),
+    **dict.fromkeys(("ifthenelse", "PackageError"), (0, 1, 2)),
     "definecolor": (0, 1, 2),
 }
 _MACROS = word_set(

@@ -51,7 +51,7 @@ _IMPLIES = "(?:which |this |would )?impl(?:ies|y|ying)|or (?:rather|better)(?: y
 _WE_HAVE = r"(?: (?:that|then|we (?:get|have|find|obtain)|it is))*,?"
 _HOLDS = "(?:holds?|applies|is (?:true|valid|right|correct))"
 _CONDITIONS = (
-    r"(?:only )?(?:if|when|where)|iff|if and only if|whenever|(?:would )?requires?|(?:provided|given)(?: that)?"
+    r"if|when|where|iff|if and only if|whenever|(?:would )?requires?|(?:provided|given)(?: that)?"
     rf"|assuming|as long as|with|for|because|since|as|is equivalent to|{any_word('conditions', without='english')}"
 )
 _CONSEQUENCES = (
@@ -63,7 +63,7 @@ _SORTS = tuple(
     for joint, pattern in (
         (Joint.ARROW, rf",? ?(?:{_ONE_WAY}|[=-]{{1,2}}>|{_IMPLIES}){_WE_HAVE}"),
         (Joint.BOTH, rf",? ?(?:{_BOTH_WAYS}){_WE_HAVE}"),
-        (Joint.CONDITION, rf",? ?(?:{_HOLDS} )?(?:{_CONDITIONS}){_WE_HAVE}"),
+        (Joint.CONDITION, rf",? ?\(?(?:but )?(?:{_HOLDS} )?(?:only )?(?:{_CONDITIONS}){_WE_HAVE}"),
         (Joint.UNLESS, r",? ?unless"),
         (Joint.SO, rf"[,.;:]?(?: and| but)? ?(?:{_CONSEQUENCES}){_WE_HAVE}|:"),
         (Joint.AND, rf",|,? ?(?:and|{any_word('connectives')})|\\land|\\wedge|∧|"),

@@ -102,7 +102,7 @@ _SHORT_TITLE = re.compile(  # for a list of figures, a head line or the other ma
 _FOLDED = re.compile(
     r"<details\b[^<>]{0,80}>\s{0,20}<summary\b[^<>]{0,80}>(?P<title>[^<]{1,200})</summary>", re.IGNORECASE
 )
-_END_OF_DOCUMENT = r"\end{document}"
+_END_OF_DOCUMENT = re.compile(r"\\end\{document\}|\\endinput(?![A-Za-z])")
 
 
 def mask(text: str) -> tuple[str, list[Block]]:
@@ -192,11 +192,10 @@ def _blank_code_fences(text: str) -> tuple[str, list[Block]]:
 def _spans_after_documents(text: str, fence_contents: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     r"""Find what follows each `\end{document}`, up to the end of the code fence around it, else of the text."""
     spans: list[tuple[int, int]] = []
-    end = text.find(_END_OF_DOCUMENT)
-    while end >= 0:
-        stop = next((hi for lo, hi in fence_contents if lo <= end < hi), len(text))
-        spans.append((end, stop))
-        end = text.find(_END_OF_DOCUMENT, stop)
+    stop = 0
+    while mark := _END_OF_DOCUMENT.search(text, stop):
+        stop = next((hi for lo, hi in fence_contents if lo <= mark.start() < hi), len(text))
+        spans.append((mark.start(), stop))
     return spans
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
-from prism.latex.extraction.chosen import passed_over_blocks
+from prism.latex.extraction.chosen import disowned_blocks, passed_over_blocks
 from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
@@ -90,7 +90,8 @@ _SAYS_NOTHING = re.compile(
 _FALSUM = re.compile(r"\\bot|⊥")
 _AND = re.compile(r"\s?\$\s?(?:[,;~]|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(
-    r"[\s$(\[)\]\\,.;]{0,8}\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
+    r"[\s$(\[)\]\\,.;]{0,8}\b(?:or|[Oo]therwise|alternatively|maybe|perhaps|possibly)\b"
+    r"(?: else| perhaps| maybe| possibly)?(?: about| roughly| around| even)?,?"
     r"[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
 _SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
@@ -108,6 +109,11 @@ _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, 
 )
 _LONE_SCRIPT = re.compile(  # typography: `m$^3$`, `CO$_2$`
     r"\s*[_^]\s*(?:\{[^{}]{0,40}\}|[-+−]?\w{1,2}|\\[A-Za-z]{1,20})\s*"
+)
+_SPECIES = r"(?:[A-Z][A-Za-z0-9_^{}+-]*|\\(?:mathrm|text|ce)\b[^\[\]]*)"  # whose concentration `[A]` is
+_DIMENSIONS = re.compile(  # `[v] = [\sqrt{gh}]` compares dimensions
+    rf"\s*(?!(?:\\left)?\[\s*{_SPECIES}\s*(?:\\right)?\]\s*=\s*(?:\\left)?\[\s*{_SPECIES}\s*(?:\\right)?\])"
+    r"(?:\\left)?\[[^\[\]]+\]\s*(?:=|\\equiv|\\sim)\s*(?:\\left)?\[[^\[\]]+\]\s*"
 )
 _REFERENCE = re.compile(  # to an equation, a figure or a book between the delimiters of a formula: it states nothing
     r"[\s(~]*(?:\\(?:eqref|ref|pageref|autoref|nameref|[cC]ref|cite[pt]?)\*?\s*(?:\[[^\[\]]*\]\s*)?\{[^{}]*\}[\s,;.)~]*)+"
@@ -396,7 +402,7 @@ def _read_blocks(
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
     hushed = denied_blocks(masked) | passed_over_blocks(masked) | torn_blocks(text, blocks)
-    hushed |= struck_blocks(text, blocks, masked)
+    hushed |= struck_blocks(text, blocks, masked) | disowned_blocks(text, blocks, masked)
     passing = unasserted_blocks(masked)
     announced = announced_blocks(text, blocks, tags)
     found: list[LocatedFormula] = []
@@ -429,7 +435,9 @@ def _read_blocks(
                     ordinal in announced,
                 )
                 for at, item in enumerate(formulas)
-                if not (_REFERENCE.fullmatch(item.latex) or is_named_wrong(item.latex))
+                if not (
+                    _REFERENCE.fullmatch(item.latex) or is_named_wrong(item.latex) or _DIMENSIONS.fullmatch(item.latex)
+                )
             ]
         n_over = max(0, len(found) + len(of_run) - limit)
         n_left += n_over

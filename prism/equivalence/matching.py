@@ -176,8 +176,8 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         upper = signed_branches(reference)[0]
         verdicts = [_match_renamed(upper, branch, context, spec) for branch in signed_branches(claim)]
         worst = min(verdicts, key=lambda each: RANK[each.status])
-    if regions is not None and reference.kind == "inequality" and worst.status == Status.DIFFERENT:
-        return regions  # a modulus of what is not evaluated
+    if regions is not None and worst.status == Status.DIFFERENT and _are_told_by_kind(reference, claim):
+        return regions  # what bounds them is not evaluated
     if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
         agree = partial(agree_without_givens, context=context)
         more = added_condition(statements_of(reference), stated, claim, context, spec, agree)
@@ -194,6 +194,11 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         ):
             return common
     return worst
+
+
+def _are_told_by_kind(a: Formula, b: Formula) -> bool:
+    """Return True for two inequalities, and for regions that are written in two ways, as a chain and an interval."""
+    return a.kind == "inequality" or a.kind != b.kind
 
 
 def _have_several_signs(statements: tuple[Statement, ...]) -> bool:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, symbols_of, walk, with_members
+from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk, with_members
 from prism.algebra.terms import terms_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
+from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.lines import REACH, Line
 from prism.equivalence.interpretation.predicates import (
     ELEMENT,
@@ -32,7 +35,7 @@ from prism.equivalence.interpretation.predicates import (
 from prism.equivalence.interpretation.scales import has_extreme_number
 from prism.equivalence.interpretation.signature import Signature, signature_of
 from prism.equivalence.interpretation.source import Source
-from prism.equivalence.interpretation.values import PRECISION, Unvalued
+from prism.equivalence.interpretation.values import PRECISION, Unvalued, real_number
 from prism.equivalence.verdict import Status
 from prism.physics.context import Context
 
@@ -44,6 +47,7 @@ _SIDE = symbol("#side")
 _STRICT = frozenset(("<", ">"))
 _OF_ANGLES = frozenset(("sin", "cos", "tan", "asin", "acos", "atan"))
 _WITH_ENDS = frozenset(("interval", "union", "intersection", "set", "tuple"))
+_SAME = 1e-12  # relative difference of two numbers that are one
 _APART = 1e-7  # relative distance below which two ends are one
 
 
@@ -63,8 +67,8 @@ def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status
             a, b = _with_one_side(*map(_with_interval, (a, b)))
             if (a.kind == "expression") != (b.kind == "expression"):
                 return Outcome(None, "a set and a statement")
-            pair = read_predicate(a), read_predicate(b)
             signature = signature_of(a, b, context)
+            pair = _with_ranks((read_predicate(a), read_predicate(b)), signature)
             are_regions = so_far is None
             _refuse_other_kinds(signature, *pair, are_regions=are_regions)
             if so_far == Status.EQUIVALENT and _angles(pair):
@@ -124,6 +128,51 @@ def _refuse_other_kinds(signature: Signature, one: Predicate, two: Predicate, *,
         raise Unvalued("several values in a condition")
 
 
+def _with_ranks(pair: tuple[Predicate, Predicate], signature: Signature) -> tuple[Predicate, Predicate]:
+    """Return two conditions with 1, 2, ... for the numbers that a letter is compared with, of which the order counts.
+
+    So it is where nothing else is said of the letter: `400 < x < 700`, with whatever units.
+    """
+    parts = [part for each in pair for part in walk_predicate(each)]
+    every = [part for part in parts if isinstance(part, Comparison)]
+    counted = {part.name for part in parts if isinstance(part, Whole)}
+    counted |= {part.letter for part in parts if isinstance(part, Junction)}
+    put: dict[Expr, dict[Expr, Expr]] = {}
+    evaluator = Evaluator(Draw(0, signature))
+    for letter in map(symbol, sorted(frozenset().union(*map(names_of, pair)) - counted)):
+        sides = [(each.left, each.right) for each in every if letter.name in symbols(each.left, each.right)]
+        bounds = {side for each in sides for side in each} - {letter}
+        if any(letter not in each for each in sides) or symbols(*bounds):
+            continue
+        with suppress(Unvalued, ArithmeticError, ValueError):
+            put[letter] = _ranks({bound: real_number(evaluator.number(bound, Scope())) for bound in bounds})
+
+    def ordered(predicate: Predicate) -> Predicate:
+        """Return a condition with the ranks put in."""
+        if isinstance(predicate, Junction):
+            return replace(predicate, parts=tuple(map(ordered, predicate.parts)))
+        if isinstance(predicate, Whole):
+            return predicate
+        ranks = put.get(predicate.left) or put.get(predicate.right) or {}
+        sides = (ranks.get(side, side) for side in (predicate.left, predicate.right))
+        return Comparison(predicate.sign, *sides)
+
+    return ordered(pair[0]), ordered(pair[1])
+
+
+def _ranks(values: Mapping[Expr, float]) -> dict[Expr, Expr]:
+    """Return the places of numbers among those of their sign, counted from 0, which stays."""
+    found = {node: number(0) for node, value in values.items() if not value}
+    for sign in (1, -1):
+        rank, before = 0, 0.0
+        for size, node in sorted(((sign * value, node) for node, value in values.items()), key=lambda each: each[0]):
+            if size > before * (1 + _SAME):
+                rank, before = rank + 1, size
+            if size > 0:
+                found[node] = number(rank) if sign > 0 else Expr("neg", (number(rank),))
+    return found
+
+
 def _names_set(f: Formula) -> bool:
     """Return True for a formula that says of something that it belongs to a set with ends, or that is a set."""
     is_member = f.relations == ("in",) and f.members[1].op in _WITH_ENDS
@@ -167,9 +216,9 @@ def _compare(
         least = -math.inf if is_signed else 0.0 if name in bounded else _APART
         ends = (least, math.pi / 2 - _APART) if name in angles else (least, math.inf)
         cuts = [end for end in ends if math.isfinite(end) and (are_regions or not end)]
-        for number in range(_MOST_DRAWS):
+        for count in range(_MOST_DRAWS):
             seen: set[bool] = set()
-            line = Line(Draw(number, signature, sizes=_sizes(number, others)), name)
+            line = Line(Draw(count, signature, sizes=_sizes(count, others)), name)
             for truths in _truths(line, pair, ends, cuts, has_ends=not are_ends_alike):
                 if truths[0] != truths[1]:
                     return Outcome(False)

@@ -51,7 +51,7 @@ class Origin:
 
 _SCREENS, _ZERO_SETS = "prism.equivalence.points.screens", "prism.equivalence.points.zero_sets"
 _DISPATCH = "prism.equivalence.dispatch"
-_REGIONS = "prism.equivalence.regions"
+_REGIONS = "prism.equivalence.interpretation.asking"
 _MATCHING = "prism.equivalence.matching"
 _NUMBERS = "prism.equivalence.numbers.comparison"
 _SUBSTITUTIONS = "prism.equivalence.substitutions"

@@ -18,10 +18,10 @@ from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
+from prism.equivalence.inequality_sides import compare_inequality_sides
 from prism.equivalence.notation.choice import with_matching_calls
 from prism.equivalence.points.screens import STEPS, STEPS_PER_NODE
 from prism.equivalence.points.zero_sets import compare_zero_sets, is_identity
-from prism.equivalence.regions import compare_inequality_sides
 from prism.equivalence.verdict import OTHER_KIND, RANK, Status, Verdict
 from prism.physics.context import EMPTY_CONTEXT, Context
 

@@ -34,7 +34,13 @@ from prism.equivalence.cut_ranges import are_cut_alike
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
-from prism.equivalence.interpretation import decide_by_interpretation, review_by_courses, review_by_membership
+from prism.equivalence.interpretation import (
+    are_regions,
+    compare_regions,
+    decide_by_interpretation,
+    review_by_courses,
+    review_by_membership,
+)
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.notation.angles import in_degrees
 from prism.equivalence.notation.constant_readings import EULER_READING, with_euler
@@ -44,7 +50,6 @@ from prism.equivalence.numbers.known_values import closed_form_number, evaluate_
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
-from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.running_indices import with_one_running_index
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
@@ -65,7 +70,6 @@ _INDICES = ("i", "j", "k", r"\alpha")  # of a letter that stands for one of seve
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
 _NONE = None, None
-_REGIONS = frozenset(("system", "alternatives", "statement", "inequality", "chain"))  # kinds that may state a region
 _TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail="more operations than one pair of formulas may cost")
 
 
@@ -164,8 +168,11 @@ def _restates_rule(f: Formula, rule: Formula) -> bool:
 
 def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
     """Match two formulas as `match` does, after several values of a quantity got one name."""
-    if reference.kind in _REGIONS and claim.kind in _REGIONS and are_regions(reference, claim):
-        return compare_regions(in_base_units(reference), in_base_units(claim), context)
+    regions: Verdict | None = None
+    if are_regions(reference, claim):
+        regions = compare_regions(in_base_units(reference), in_base_units(claim), context)
+        if regions.status != Status.UNDECIDED:
+            return regions
     if reference.kind == "implication":
         return _match_implications(reference, claim, context)
     stated, required = statements_of(claim), _required_statements(reference, context)
@@ -176,6 +183,8 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         upper = signed_branches(reference)[0]
         verdicts = [_match_renamed(upper, branch, context, spec) for branch in signed_branches(claim)]
         worst = min(verdicts, key=lambda each: RANK[each.status])
+    if regions is not None and worst.status == Status.DIFFERENT and _are_told_by_kind(reference, claim):
+        return regions  # what bounds them is not evaluated
     if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
         agree = partial(agree_without_givens, context=context)
         more = added_condition(statements_of(reference), stated, claim, context, spec, agree)
@@ -192,6 +201,11 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         ):
             return common
     return worst
+
+
+def _are_told_by_kind(a: Formula, b: Formula) -> bool:
+    """Return True for two inequalities, and for regions that are written in two ways, as a chain and an interval."""
+    return a.kind == "inequality" or a.kind != b.kind
 
 
 def _have_several_signs(statements: tuple[Statement, ...]) -> bool:

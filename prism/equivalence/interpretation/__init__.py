@@ -9,6 +9,8 @@ bound. Two equations say the same if, under several interpretations, what solves
 Refused: a CAS (its simplification takes unbounded time, and an answer that it does not find is no answer).
 """
 
+from prism.equivalence.interpretation.asking import are_regions as are_regions
+from prism.equivalence.interpretation.asking import compare_regions as compare_regions
 from prism.equivalence.interpretation.asking import decide_by_interpretation as decide_by_interpretation
 from prism.equivalence.interpretation.asking import review_by_courses as review_by_courses
 from prism.equivalence.interpretation.asking import review_by_membership as review_by_membership

@@ -5,7 +5,7 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
-from prism.algebra.expr import ORDERINGS, Formula, canonical, traits_of
+from prism.algebra.expr import ORDERINGS, Formula, canonical, symbols, traits_of, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import may_begin_extra, most_interpreted, share
 from prism.equivalence.interpretation.constructs import constructs_of
@@ -17,6 +17,7 @@ from prism.physics.context import Context
 _SETS = frozenset(("set", "list", "interval", "union", "intersection", "pm"))
 _UNIONS = ("union", "intersection", "opaque")
 _STATED = frozenset(("in", "notin", "!="))
+_ONE_ALONE = "a value for which only one of them holds"
 _NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="what a letter may be, or an integral that may diverge")
 
 
@@ -93,11 +94,11 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
 
         if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
             return _tested(a)
-    are_regions = _is_region(a) and _is_region(b)
-    is_asked = are_regions or _has_set(a) or _has_set(b)
+    are_bounds = a.kind == b.kind == "inequality"
+    is_asked = are_bounds or _has_set(a) or _has_set(b)
     if (_has_interval(a) or _has_interval(b)) and "equation" in (a.kind, b.kind):
         return verdict  # a value is no interval, however narrow
-    if is_equal and not are_regions:
+    if is_equal and not are_bounds:
         is_asked = is_asked and verdict.reason == "same_zero_set" and not (a.parts or b.parts)
     if not is_asked or verdict.reason == "too_large" or context.givens or not may_begin_extra():
         return verdict
@@ -108,10 +109,9 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
     if work.is_exhausted or outcome.same in (None, is_equal):
         return verdict
     if is_equal:
-        detail = "a value for which only one of them holds"
-        if are_regions:
-            return Verdict(Status.DIFFERENT, "opposite_side", detail=detail)
-        return Verdict(Status.UNDECIDED, "unsupported", detail=detail)
+        if are_bounds:
+            return Verdict(Status.DIFFERENT, "opposite_side", detail=_ONE_ALONE)
+        return Verdict(Status.UNDECIDED, "unsupported", detail=_ONE_ALONE)
     return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")
 
 
@@ -143,6 +143,38 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
     if is_equal:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a piece on which they give other values")
     return _tested(a)
+
+
+def are_regions(a: Formula, b: Formula) -> bool:
+    """Return True for formulas that state regions: chains of inequalities, intervals, unions and systems of these.
+
+    Not for two single inequalities without a modulus, into which a problem's definitions may be put first.
+    """
+    are_bounds = a.kind == b.kind == "inequality" and not (_bounds_modulus(a) or _bounds_modulus(b))
+    return _is_region(a) and _is_region(b) and not are_bounds
+
+
+def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
+    """Return the verdict on two formulas that state regions: whether they hold at the same points (semantics Z.8)."""
+    if a.members and a.relations == b.relations and list(map(canonical, a.members)) == list(map(canonical, b.members)):
+        return Verdict(Status.EQUIVALENT, "same_form", "proved")
+    from prism.equivalence.interpretation.membership import compare_memberships
+
+    with share(most_interpreted()) as work:
+        outcome = compare_memberships(a, b, context, None)
+    if work.is_exhausted:
+        return Verdict(Status.UNDECIDED, "too_large", detail="regions of too many bounds")
+    if outcome.same is None:
+        return Verdict(Status.UNDECIDED, "unsupported", detail=outcome.why)
+    return _tested(a) if outcome.same else Verdict(Status.DIFFERENT, "opposite_side", detail=_ONE_ALONE)
+
+
+def _bounds_modulus(f: Formula) -> bool:
+    """Return True for an inequality with a modulus whose letters the other side has not."""
+    return any(
+        node.op == "abs" and symbols(node).isdisjoint(symbols(other))
+        for member, other in (f.members, f.members[::-1]) for node in walk(member)
+    )  # fmt: skip
 
 
 def _has_union(f: Formula) -> bool:

@@ -41,13 +41,16 @@ PAIR = 55_000_000  # one claim beside one formula of the reference, or one link 
 INTERPRETED = 48_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
 PAIR_OF_SOLUTION = 44_000_000  # of one claim beside one node, so that the others of a solution are compared too
 INTERPRETED_OF_SOLUTION = 22_000_000  # of it, what is beyond algebra
-DIAGNOSIS = 165_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
-LOCATING = 12_500_000  # that the comparison with all nodes leaves at least for finding what is wrong
-DIAGNOSED_FORMULA = 56_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
-REPAIRS = 22_500_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
-DIAGNOSED_NODE = 12_500_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
+DIAGNOSIS = 130_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
+LOCATING = 25_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
+DIAGNOSED_FORMULA = (
+    24_000_000  # one formula in a diagnosis, or three even shares of what is left: of 50 none is left out
+)
+LEAST_DIAGNOSED = 1_000_000  # of a formula, however many are left: 1000 cheap ones
+REPAIRS = 13_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
+DIAGNOSED_NODE = 11_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
 OTHER_LETTERS = 3_750_000  # one formula with a symbol renamed, beside the nodes about the same letter
-CONSEQUENCES = 12_500_000  # what follows from the equations of a solution, or from a wrong one: 300 equations
+CONSEQUENCES = 12_500_000  # what follows from the equations of a solution or a wrong one; other letters: 300 equations
 STEP = 200  # operations of a step in Python: a node visited, a token read, an instruction requested
 
 # Calls of authors: their files come from whoever may ask a server for a grade.

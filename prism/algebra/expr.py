@@ -91,18 +91,21 @@ class Expr:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Return True if the trees are the same node by node: operators, names and values."""
+        """Return True if the trees are the same node by node: operators, names and values.
+
+        Trees that are the same have the same operands from then on, so that they are compared once.
+        """
         if self is other:
             return True
         if not isinstance(other, Expr):
             return NotImplemented
-        return (
-            self._hash == other._hash
-            and self.op == other.op
-            and self.name == other.name
-            and self.args == other.args
-            and self.value == other.value
-        )
+        if self._hash != other._hash or self.op != other.op or self.name != other.name or self.value != other.value:
+            return False
+        if self.args is not other.args:
+            if self.args != other.args:
+                return False
+            _set_args(self, other.args)
+        return True
 
     def __reduce__(self) -> tuple[type[Expr], tuple[str, tuple[Expr, ...], str, Fraction | None]]:
         """Pickle the node by its arguments: hashes of strings differ between processes."""

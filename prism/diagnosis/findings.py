@@ -67,6 +67,7 @@ from prism.budget import (
     DIAGNOSED_FORMULA,
     DIAGNOSED_NODE,
     DIAGNOSIS,
+    LEAST_DIAGNOSED,
     LOCATING,
     MATCHING,
     REPAIRS,
@@ -121,6 +122,7 @@ from prism.problem.schema import ProblemSource
 MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more
 MAX_VERIFIED = 24  # changes of a pair that the engine verifies; each agrees at a dozen points already
 MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formula
+_EVEN_SHARES = 3  # of what is left for all formulas that one of them may spend: most need a tenth of their own
 MAX_ALSO = 3  # other kinds of change that are reported
 _CUT = "the operations of the diagnosis are spent"
 _KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
@@ -217,8 +219,12 @@ def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
         state = _initial_state(prepared, grade, read)
         if state.is_cut:  # what follows from the nodes is not known, so nothing can be called wrong
             account.allow(0)
-        found = [_diagnose_formula(item, state) for item in read if _is_diagnosed(item)]
-        findings = [each for each in found if each is not None]
+        findings: list[FormulaDiagnosis] = []
+        items = [item for item in read if _is_diagnosed(item)]
+        for n_left, item in zip(range(len(items), 0, -1), items, strict=True):
+            even = int(account.allowance - account.spent) // n_left
+            told = _diagnose_formula(item, state, min(DIAGNOSED_FORMULA, max(LEAST_DIAGNOSED, _EVEN_SHARES * even)))
+            findings += [] if told is None else [told]
     wrong = [each for each in findings if each.status == "wrong"]
     first = min(wrong, key=lambda each: each.position, default=None)
     before = [each for each in findings if first is None or each.position < first.position]
@@ -264,8 +270,8 @@ def _is_diagnosed(item: ReadFormula) -> bool:
     return is_unmatched or (item.graded.status == "equivalent" and states_formula_for_number(item))
 
 
-def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagnosis | None:
-    """Diagnose one formula; None if it matches a node and no number of it is wrong.
+def _diagnose_formula(item: ReadFormula, state: DiagnosisState, limit: int) -> FormulaDiagnosis | None:
+    """Diagnose one formula within `limit` operations; None if it matches a node and no number of it is wrong.
 
     An exception in the engine makes it `undetermined`, since a solution never raises.
     """
@@ -275,7 +281,7 @@ def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagno
     is_matched = item.graded.status == "equivalent"
     told: list[FormulaDiagnosis] = []
     if may_begin():
-        with share(DIAGNOSED_FORMULA):
+        with share(limit):
             try:
                 found = _decide_number(item, state, plain) if is_matched else _decide_status(item, state, plain, told)
                 return None if found is None else _as_written(_with_left_side(found, item, state), state)

@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.algebra.expr import Formula
-from prism.budget import DIAGNOSIS, share
+from prism.budget import CONSEQUENCES, share
 from prism.diagnosis.consequences import are_equivalent
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis, diagnose
 from prism.equivalence.facts import numeric_of, subject_of
@@ -78,7 +78,7 @@ def carried_nodes(prepared: PreparedProblem, grade: Grade, diagnosis: Diagnosis)
     room = MOST_CARRIED
     findings = {each.position: each for each in diagnosis.findings}
     references = {each.index: each for each in prepared.task.references}
-    with share(DIAGNOSIS):
+    with share(CONSEQUENCES):
         for step in sorted(diagnosis.findings, key=lambda each: each.position):
             source = findings.get(step.source) if step.status == "follows" and step.source is not None else None
             if source is None or step.nearest is None or step.nearest in taken or step.nearest not in references:

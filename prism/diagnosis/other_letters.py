@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, symbol, symbols_of
 from prism.algebra.symbols import symbol_of
-from prism.budget import DIAGNOSIS, OTHER_LETTERS, share
+from prism.budget import CONSEQUENCES, OTHER_LETTERS, share
 from prism.diagnosis.consequences import are_equivalent
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
@@ -50,7 +50,7 @@ def other_letters(problem: PreparedProblem | Problem, grade: Grade) -> dict[int,
     """
     task = (problem if isinstance(problem, PreparedProblem) else prepare(problem)).task
     found: dict[int, OtherLetter] = {}
-    with share(DIAGNOSIS):
+    with share(CONSEQUENCES):
         for position, item in enumerate(grade.formulas):
             if item.status == "different" and item.kind != "text":
                 try:

@@ -28,7 +28,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from prism.algebra.expr import EQUALITIES, Formula, symbols_of, walk
-from prism.budget import DIAGNOSIS, share
+from prism.budget import CONSEQUENCES, share
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis, diagnose
 from prism.diagnosis.wording import Difference
 from prism.equivalence.facts import numeric_of, subject_of
@@ -318,16 +318,17 @@ def _has_known_origin(difference: Difference, position: int, evidence: _Evidence
     return not is_number or set(nodes[difference.node].prerequisites) <= set(evidence.grade.credited)
 
 
-def _broken_chains(evidence: _Evidence) -> Iterator[int]:
-    """Yield the position of each chain with a refuted link that no diagnosis looked at, as it says what a node says."""
-    for item in evidence.items:
-        f = item.written
-        if item.position in evidence.diagnosed or len(f.members) < _CHAIN or not EQUALITIES.issuperset(f.relations):
-            continue
-        with share(DIAGNOSIS):
+def _broken_chains(evidence: _Evidence) -> list[int]:
+    """Return the position of each chain with a refuted link that no diagnosis looked at: it says what a node says."""
+    found: list[int] = []
+    with share(CONSEQUENCES):
+        for item in evidence.items:
+            f = item.written
+            if item.position in evidence.diagnosed or len(f.members) < _CHAIN or not EQUALITIES.issuperset(f.relations):
+                continue
             links = [check_link(*pair, evidence.prepared.task.context) for pair in pairwise(f.members)]
-        if any(link.status == "refuted" for link in links):
-            yield item.position
+            found += [item.position] if any(link.status == "refuted" for link in links) else []
+    return found
 
 
 def _severity(difference: Difference, evidence: _Evidence) -> str:

@@ -61,7 +61,7 @@ def test_it_is_no_wrong_step_and_earns_nothing() -> None:
 
 def test_what_it_may_cost_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(r"$v = \sqrt{2 g h}$")
-    for limit in ("OTHER_LETTERS", "DIAGNOSIS"):
+    for limit in ("OTHER_LETTERS", "CONSEQUENCES"):
         with monkeypatch.context() as patched:
             patched.setattr(module, limit, 100)
             assert found(r"$v = \sqrt{2 g h}$") == {}

@@ -6,6 +6,8 @@ import mpmath
 import pytest
 from flint import acb, ctx
 
+from prism import budget
+from prism.equivalence.interpretation import evaluation
 from prism.equivalence.interpretation.decision import compare_by_interpretation
 from prism.equivalence.interpretation.functions import (
     FAMILIES,
@@ -193,3 +195,20 @@ def test_a_partial_derivative_holds_what_a_total_one_carries_along() -> None:
 def test_a_derivative_out_of_reach_has_no_value(text: str) -> None:
     with pytest.raises(Unvalued):
         value_of(text, {"x": 0.5})
+
+
+def test_what_is_kept_below_indices_is_what_is_worked_out_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contraction of six tensors that vary costs a part of the sum over all indices at once, and is the same."""
+    chain = "B_{ij} B_{jk} B_{kl} D_{lm} A_{mn} A_{ni}"
+    one, two = parse(rf"\frac{{d}}{{dt}}(S - {chain}) = 0"), parse(rf"\frac{{dS}}{{dt}} = \frac{{d}}{{dt}}({chain})")
+    found = []
+    for most in (evaluation._MOST_KEPT, 0):
+        monkeypatch.setattr(evaluation, "_MOST_KEPT", most)
+        budget.forget()
+        with budget.share(1e9) as account:
+            found.append(compare_by_interpretation(one, two, Context()).same)
+        found.append(account.spent)
+    kept, cost, worked_out, cost_of_all = found
+    assert kept is worked_out
+    assert kept is not False
+    assert 2 * cost < cost_of_all

@@ -75,6 +75,7 @@ from prism.latex.parsing.marks import said_by
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = frozenset(("g", r"\eta", r"\delta"))
+_MOST_KEPT = 2048  # values below indices that hold for some bound variables alone
 _INDICES = 8  # beside it, for each pair of indices around a node
 _STEPS = 3 * STEP  # charged for each node that is visited, with a sum or product of balls; a letter is one step
 
@@ -94,8 +95,8 @@ class Evaluator(Letters):
             charge(STEP)
             self.met.add(node.name)
             return scope.values[node.name]
-        draw, key = self.draw, (node, scope.place and scope.place_of(node))
-        kept = draw.values.get(key)
+        draw, place = self.draw, scope.place and scope.place_of(node)
+        kept = draw.values.get((node, place))
         if kept is not None:
             value, names = kept
             if not names:
@@ -103,11 +104,18 @@ class Evaluator(Letters):
             if _is_untouched(names, draw, scope):
                 self.met |= names
                 return value
+        if scope.bound and (again := self.kept.get((node, place, scope.bound))) is not None:
+            self.met |= again[1]
+            return again[0]
         around, self.met = self.met, set()
         try:
             value = self._worked_out(node, scope)
             if kept is None and _is_untouched(self.met, draw, scope):
-                draw.values[key] = value, self.met
+                draw.values[node, place] = value, self.met
+            elif scope.bound and UNNAMED not in self.met:
+                if len(self.kept) >= _MOST_KEPT:
+                    self.kept.clear()
+                self.kept[node, place, scope.bound] = value, self.met
         finally:
             around |= self.met
             self.met = around
@@ -159,7 +167,7 @@ class Evaluator(Letters):
 
     def _has_vanishing_metric(self, node: Expr, scope: Scope) -> bool:
         """Return True for a product with a metric or Kronecker symbol that is 0, whatever the other factors are."""
-        if node.op != "mul" or any(symbol_of(name).head in _METRICS for name in self.signature.functions):
+        if node.op != "mul" or not _METRICS.isdisjoint(self.signature.varying_heads):
             return False
         named_so = [arg for arg in node.args if arg.op == "sym" and symbol_of(arg.name).head in _METRICS]
         fixed = [arg for arg in named_so if len(letters := letters_of(arg.name)) == 2 and scope.indices.keys() >= {

@@ -37,8 +37,9 @@ def key_of(jet: Jet) -> Hashable:
 
 
 def _ends(ball: arb) -> Hashable:
-    """Return a real ball as a key: one with an error is equal to nothing, not even to itself."""
-    return ball if ball.is_exact() else (ball.mid(), ball.rad())
+    """Return a real ball as a key: a float as such, which is hashed fast; else its middle and error."""
+    near = float(ball)
+    return near if ball == near else (ball.mid(), ball.rad())
 
 
 def nested(jet: Jet, tags: Sequence[int]) -> Scalar:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 
 from flint import acb
 
@@ -18,7 +19,6 @@ from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
 from prism.equivalence.interpretation.names import (
     UNIT_MATRICES,
     compared_labels,
-    is_coordinate,
     is_greek,
     letters_of,
     order_letter,
@@ -55,6 +55,7 @@ _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
 _PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
 _WITHOUT_HIDDEN_INDICES = frozenset(("sym", "num", "neg", "add", "sub", "mul", "div"))  # but in names of letters
 _COMPONENT = 2  # steps charged for a component of a tensor, beside those of its letter
+_new_bound = count(1).__next__
 _MOST_FUNCTIONS = 4  # that a table of operators varies by
 
 
@@ -73,12 +74,15 @@ class Scope:
         indices: whole numbers behind letters of indices.
         slopes: the infinitesimal by which all varying symbols vary, under a differential; 0 outside.
         place: the indices with their numbers, as a key.
+        bound: a number of the values but for those of indices, as a key; 0 at a place, as of an integral, which has
+            hardly anything twice.
     """
 
     values: Mapping[str, Value] = field(default_factory=dict)
     indices: Mapping[str, int] = field(default_factory=dict)
     slopes: int = 0
     place: frozenset[tuple[str, int]] = frozenset()
+    bound: int = field(default_factory=_new_bound)
 
     def place_of(self, node: Expr) -> frozenset[tuple[str, int]]:
         """Return the indices, with their numbers, that the value of an expression depends on, or may depend on."""
@@ -87,12 +91,13 @@ class Scope:
 
     def with_value(self, name: str, value: Value) -> Scope:
         """Return the scope in which one more letter has a value."""
-        return Scope({**self.values, name: value}, self.indices, self.slopes, self.place)
+        bound = _new_bound() if isinstance(value, Dual) else 0
+        return Scope({**self.values, name: value}, self.indices, self.slopes, self.place, bound)
 
     def with_index(self, letter: str, value: int) -> Scope:
         """Return the scope in which a letter stands for a whole number, as itself and in subscripts."""
         indices = {**self.indices, letter: value}
-        return Scope({**self.values, letter: acb(value)}, indices, self.slopes, frozenset(indices.items()))
+        return Scope({**self.values, letter: acb(value)}, indices, self.slopes, frozenset(indices.items()), self.bound)
 
 
 class Letters:
@@ -102,6 +107,7 @@ class Letters:
         draw: the interpretation.
         signature: what the letters are.
         met: names that were looked up for the value at hand: of letters, of what was solved for, of bound variables.
+        kept: values below indices, as `draw.values`, that hold for these bound variables alone.
     """
 
     def __init__(self, draw: Draw) -> None:
@@ -109,6 +115,7 @@ class Letters:
         self.draw = draw
         self.signature: Signature = draw.signature
         self.met: set[str] = set()
+        self.kept: dict[tuple[Expr, frozenset[tuple[str, int]], int], tuple[Value, set[str]]] = {}
         self._tags = 0
 
     def value(self, node: Expr, scope: Scope) -> Value:
@@ -233,6 +240,8 @@ class Letters:
         if notation.lengths and (vector := dict(notation.lengths).get(name)) is not None:
             return self._length(vector, scope)
         if signature.has_nabla and (place := self._place(name, scope)) is not None:
+            if name == written and name in self.coordinates() and not (scope.indices or signature.matrices):
+                signature.roles[name] = Role(name, (), _kind_of_coordinate(name), is_complex=False, is_coordinate=True)
             return place
         if symbol_of(written).is_vector or written in notation.vectors or name in notation.vectors:
             return self._vector(name, written, scope)
@@ -262,6 +271,8 @@ class Letters:
         if role.variables:
             return self._function_value(name, role.variables, scope, is_complex=role.is_complex)
         drawn = self.draw.number_of(name, role.kind)
+        if role.is_coordinate:
+            return drawn
         read = symbol_of(name) if self.signature.series else None
         if read is not None and read.head in self.signature.series and read.sub.isdigit():
             drawn = drawn / (acb(int(read.sub) + 1).gamma() ** 2)
@@ -438,7 +449,7 @@ class Letters:
         """Return the value of a coordinate."""
         if self._is_bound(name, scope):
             return scalar(scope.values[name])
-        return self.draw.number_of(name, "angle" if name in (r"\theta", r"\phi") else "positive")
+        return self.draw.number_of(name, _kind_of_coordinate(name))
 
     def _place(self, name: str, scope: Scope) -> Value | None:
         r"""Return the value of a letter of the place or a part of it, `\vec r`, `r`, `\hat\theta`; else None."""
@@ -544,7 +555,7 @@ class Letters:
         if key in self.draw.fixed:
             return multiply(acb(sign), self.draw.fixed[key])
         value: Scalar = self.draw.number_of(key, "real")
-        variables = self._variables_of_tensor(base)
+        variables = self.signature.tensor_variables.get(base, ())
         if variables:
             point = tuple(
                 scalar(each)
@@ -557,17 +568,6 @@ class Letters:
             )
             value = self.draw.value_of(key, point, is_complex=False)
         return value * acb(sign)
-
-    def _variables_of_tensor(self, base: str) -> tuple[str, ...]:
-        """Return what the components of a tensor depend on: the place, and letters such as the time."""
-        found = {
-            variable
-            for name, variables in self.signature.functions.items()
-            if symbol_of(name).head == base != name
-            for variable in variables
-            if not is_coordinate(variable)
-        }
-        return tuple(sorted(found))
 
     def _derivative_behind_comma(self, name: str, scope: Scope) -> Value:
         r"""Return `u_{i,j}`, the derivative of `u_i` by `x_j`."""
@@ -594,6 +594,11 @@ class Letters:
         if space is not None and letter in space.labels and letter not in scope.indices:
             return space.label(letter, self.draw.number)
         return whole_number(scalar(self.symbol(symbol(letter), scope)))
+
+
+def _kind_of_coordinate(name: str) -> str:
+    """Return the kind of number that a coordinate of the place is."""
+    return "angle" if name in (r"\theta", r"\phi") else "positive"
 
 
 def _without_bar(name: str) -> str:

@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infin
 from prism.algebra.noncommutative import letters_beside_transposes, operator_names
 from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, spelled, symbol_of
 from prism.algebra.terms import number_of, terms_of
-from prism.budget import charge_steps
+from prism.budget import charge_steps, free_property
 from prism.engine.lowering import Notation, conjugation_base
 from prism.equivalence.interpretation.boundaries import region_letters
 from prism.equivalence.interpretation.held import States, states_of
@@ -26,6 +26,7 @@ from prism.equivalence.interpretation.names import (
     bold_matrices,
     capitals_among_columns,
     harmonic_indices,
+    is_coordinate,
     kronecker_letters,
     letter_counts,
     letters_of,
@@ -77,12 +78,14 @@ class Role:
         variables: of a function; none of a number.
         kind: of a number that is drawn.
         is_complex: the number, or the values of the function, may be complex.
+        is_coordinate: of the place, which no differential varies.
     """
 
     name: str
     variables: tuple[str, ...]
     kind: str
     is_complex: bool
+    is_coordinate: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,20 @@ class Signature:
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     carried: frozenset[tuple[str, str]] = frozenset()
     roles: dict[str, Role] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @free_property
+    def varying_heads(self) -> frozenset[str]:
+        """What letters of functions are without their scripts."""
+        return frozenset(symbol_of(name).head for name in self.functions)
+
+    @free_property
+    def tensor_variables(self) -> Mapping[str, tuple[str, ...]]:
+        """What the components of each tensor depend on, by its letter: the place, and letters such as the time."""
+        found: dict[str, set[str]] = {}
+        for name, variables in self.functions.items():
+            if (head := symbol_of(name).head) != name:
+                found.setdefault(head, set()).update(each for each in variables if not is_coordinate(each))
+        return {head: tuple(sorted(each)) for head, each in found.items()}
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""

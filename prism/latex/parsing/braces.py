@@ -21,7 +21,7 @@ _SUMS = ("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "COMMA", "GIVEN", "COLO
 
 
 def resolve_braces(items: list[Token]) -> list[Token]:
-    r"""Return the items with a commutator token for each `\{a, b\}` that is no set, `opaque normal` for `\{a^\dagger a\}`."""
+    r"""Return the items with a commutator for each `\{a, b\}` that is no set, `opaque normal` for `\{a^\dagger a\}`."""
     return [
         _bracket_for_braces(items, index) if item.type == "PAREN" and item.text == r"\{" and item.sub is None else item
         for index, item in enumerate(items)

@@ -71,12 +71,12 @@ def _letters(script: Sequence[Token]) -> list[str]:
 
 
 def _shows_tensors(scripts: _Scripts) -> bool:
-    r"""Return True for several indices, a derivative by one, or a raised one that is no power, as the first ones are."""
-    for script, is_above in ((scripts.below, False), (scripts.above, True)):
+    r"""Return True for several Greek indices, a derivative by one, or a raised `\mu` or `\nu`."""
+    for script, surely in ((scripts.below, frozenset[str]()), (scripts.above, _SURE_INDICES)):
         letters = _letters(script)
-        if letters and len(letters) == len(script) and _INDICES.issuperset(letters):
-            if len(letters) > 1 or scripts.base.type in _DERIVING or (is_above and letters[0] in _SURE_INDICES):
-                return True
+        is_sure = len(letters) > 1 or scripts.base.type in _DERIVING or not surely.isdisjoint(letters)
+        if letters and len(letters) == len(script) and _INDICES.issuperset(letters) and is_sure:
+            return True
     return False
 
 
@@ -145,7 +145,7 @@ def is_tensor_index(name: str, tokens: Sequence[Token], below: Sequence[Token], 
 
 
 def _number_of_indices(tokens: Sequence[Token]) -> int:
-    r"""Return how many letters stand side by side, each perhaps with an index: 2 for `ab` and `a_1 a_2`; 0 for others."""
+    r"""Return how many letters stand side by side, each maybe with an index, 2 for `a_1 a_2`; 0 beside other signs."""
     count, is_index = 0, False
     for token in tokens:
         if token.type == "letter":

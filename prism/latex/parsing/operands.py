@@ -512,7 +512,8 @@ def _holds_letter(item: Token, lower: list[Token]) -> bool:
     parts = [item]
     while parts:
         part = parts.pop()
-        parts += [each for group in (*part.args, part.sup or (), part.sub or ()) for each in group]
+        groups = [group for group in (*part.args, part.sup or [], part.sub or []) if not has_type(group, "SERIES")]
+        parts += [each for group in groups for each in group]  # a sum within binds its own index
         if part.type == "SYM" and (part.text in names or not names.isdisjoint(labels_of(symbol_of(part.text).sub))):
             return True
     return False

@@ -313,7 +313,8 @@ def _read_angle_bracket(cursor: Cursor, opening: Token) -> Token:
         index += 1
     inner = tokens[cursor.index : index]
     parts = split_at_bars(inner)
-    if tokens[index].text == r"\rangle" and level == 0 and not _ends_at_first_bar(parts, tokens[: cursor.index - 1]):
+    closes = tokens[index].text == r"\rangle" and level == others == 0  # none of a ket in a bracket of its own
+    if closes and not _ends_at_first_bar(parts, tokens[: cursor.index - 1]):
         cursor.index = index + 1
         components = _read_vector_components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
         if components:

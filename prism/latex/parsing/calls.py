@@ -329,9 +329,9 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: f
     if is_function and (inverse := _inverse_by_name(head)) is not head:
         return apply_token(inverse, bracket)
     is_folded = _are_variables(content, name) and _may_drop_variables(name, bracket, evidence)
-    if head.sup is not None and [part.type for part in head.sup] == ["SYM"] and has_type(content, "COMMA"):
-        if not is_folded:  # `c^k(l, m)`: a second index
-            return apply_token(Token("SYM", f"{name}^{{{head.sup[0].text}}}", head.pos, head.gap), bracket)
+    is_indexed = [part.type for part in head.sup or ()] == ["SYM"] and has_type(content, "COMMA")
+    if head.sup is not None and is_indexed and not is_folded:  # `c^k(l, m)`: a second index
+        return apply_token(Token("SYM", f"{name}^{{{head.sup[0].text}}}", head.pos, head.gap), bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return apply_token(head, bracket)

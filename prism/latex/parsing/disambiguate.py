@@ -19,8 +19,9 @@ from prism.latex.parsing.calls import collect_call_evidence, resolve_calls
 from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, split_formulas
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
 from prism.latex.parsing.names import FRACTIONS, brace_script, rewrite_flat_tokens, spell_name
-from prism.latex.parsing.operands import BIG, FormulaState, attach_operands, mark_denominator_ends
+from prism.latex.parsing.operands import BIG, FormulaState, attach_operands
 from prism.latex.parsing.roman_text import resolve_roman_texts
+from prism.latex.parsing.slashes import mark_denominator_ends
 from prism.latex.parsing.tokens import (
     FUNCTIONS,
     MAX_DEPTH,
@@ -352,6 +353,7 @@ def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     if kinds & {"COMMA", "REL", "GIVEN"} and item.text != "{":
         _emit_list(state, Token("LISTED", _list_kind(item), item.pos, args=split_list(content)), out)
         return
+    _refuse_lone_dot(content)
     content = _complete_lone_sign(content)
     if "COLON" in kinds:
         content = resolve_ratios(content)
@@ -359,6 +361,16 @@ def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     _emit_siblings(state, content, out, fresh=True)
     end = item.raw[-1] if item.raw else content[-1]
     out.append(Token("RP", ")", end.pos + len(end.text)))
+
+
+def _refuse_lone_dot(content: list[Token]) -> None:
+    r"""Raise an Ambiguity for `(\omega \cdot \mathbf n)`, which may be a scalar product of unmarked vectors."""
+    if [part.type for part in content] != ["SYM", "TIMES", "SYM"] or content[1].text != r"\cdot":
+        return
+    marked = [part.text.startswith((r"\vec{", r"\hat{")) for part in content[::2]]
+    if sum(marked) == 1 and content[0].sup is None and content[2].sup is None:
+        raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
+                        r"\vec on both", "no dot")  # fmt: skip
 
 
 def _complete_lone_sign(content: list[Token]) -> list[Token]:

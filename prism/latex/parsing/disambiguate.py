@@ -159,7 +159,7 @@ def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *,
     kinds = {item.type for item in items}
     if fresh:
         if "PAREN" in kinds:
-            items = resolve_calls(resolve_braces(items), state.calls, state.functions)
+            items = resolve_calls(_resolve_lone_dots(resolve_braces(items)), state.calls, state.functions)
         if state.has_d or "D" in kinds:
             items = _resolve_evaluation_points(resolve_derivatives(items, everywhere=state.d_is_differential))
             kinds = {item.type for item in items}
@@ -353,7 +353,6 @@ def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     if kinds & {"COMMA", "REL", "GIVEN"} and item.text != "{":
         _emit_list(state, Token("LISTED", _list_kind(item), item.pos, args=split_list(content)), out)
         return
-    _refuse_lone_dot(content)
     content = _complete_lone_sign(content)
     if "COLON" in kinds:
         content = resolve_ratios(content)
@@ -363,14 +362,27 @@ def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     out.append(Token("RP", ")", end.pos + len(end.text)))
 
 
-def _refuse_lone_dot(content: list[Token]) -> None:
-    r"""Raise an Ambiguity for `(\omega \cdot \mathbf n)`, which may be a scalar product of unmarked vectors."""
-    if [part.type for part in content] != ["SYM", "TIMES", "SYM"] or content[1].text != r"\cdot":
-        return
-    marked = [part.text.startswith((r"\vec{", r"\hat{")) for part in content[::2]]
-    if sum(marked) == 1 and content[0].sup is None and content[2].sup is None:
-        raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
-                        r"\vec on both", "no dot")  # fmt: skip
+def _resolve_lone_dots(items: list[Token]) -> list[Token]:
+    r"""Return the items with a scalar product for each `(P \cdot \hat r) \hat r`, which is a number times the vector.
+
+    Errors:
+        Ambiguity: no such vector stands behind, `(\omega \cdot \mathbf n)`: the dot may be that of a factor.
+    """
+    out = list(items)
+    for at, item in enumerate(items):
+        content = item.args[0] if item.type == "PAREN" and item.text == "(" else []
+        if [part.type for part in content] != ["SYM", "TIMES", "SYM"] or content[1].text != r"\cdot":
+            continue
+        vectors = [part for part in content[::2] if part.text.startswith((r"\vec{", r"\hat{"))]
+        if len(vectors) != 1 or any(part.sup is not None for part in content):
+            continue
+        behind = items[at + 1] if at + 1 < len(items) else None
+        if behind is None or behind.type != "SYM" or not behind.text.startswith(vectors[0].text):
+            raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
+                            r"\vec on both", "no dot")  # fmt: skip
+        sides = sorted((content[:1], content[2:]), key=lambda side: side[0] is vectors[0])  # in one order
+        out[at] = Token("LISTED", "dot", item.pos, item.gap, args=sides, sup=item.sup)
+    return out
 
 
 def _complete_lone_sign(content: list[Token]) -> list[Token]:

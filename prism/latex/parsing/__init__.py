@@ -10,6 +10,7 @@ On flat tokens:
 From flat tokens to a tree, in one recursive descent:
  3. `tree.nest_tokens`: siblings and commands, with these readers:
     `leaves`: numbers, symbols with all their scripts, accents; arguments of commands.
+    `indices`: superscripts that are no powers, by what stands elsewhere in the formula.
     `brackets`: brackets, bars, kets, `|_{x=0}`, matrices and cases.
     `commands`: the commands that few formulas hold; suggestions for unknown ones.
     `names.spell_name`, `names.superscript_label`: one spelling a name; `x^*` is a label, `x^2` a power.
@@ -21,11 +22,12 @@ On the whole formula, once:
  7. `clauses.complete_sides`: a blank left side for `\ge 2`; `a : b` as a quotient.
 
 In each bracket, from the outside in (`disambiguate._emit_siblings`):
- 8. `calls.resolve_calls`: `x(t)` is x, `f(a, b)` a value, `m(g + a)` a product.
+ 8. `braces.resolve_braces`: sets, Poisson brackets, anticommutators.
+    `calls.resolve_calls`: `x(t)` is x, `f(a, b)` a value, `m(g + a)` a product.
  9. `differentials.resolve_derivatives`: `\frac{dy}{dx}`, `dy/dx`, `\partial_x f`, `dx`.
 10. `roman_text.resolve_roman_texts`, with `unit_text`: units behind numbers, symbols elsewhere; prose is refused.
 11. `operands.attach_operands`: arguments of functions, integrands and measures, terms of sums, targets of limits.
-12. `operands.mark_denominator_ends`: `1/2 m v^2`, `a/bc`.
+12. `slashes.mark_denominator_ends`: `1/2 m v^2`, `a/bc`.
 13. `disambiguate._emit_item`: intervals, sets and tuples; inverse functions, logarithms; tokens of the grammar.
 
 On the tokens of each single formula:

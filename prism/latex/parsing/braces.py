@@ -21,9 +21,9 @@ _SUMS = ("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "COMMA", "GIVEN", "COLO
 
 
 def resolve_braces(items: list[Token]) -> list[Token]:
-    r"""Return the items with a commutator token for each `\{a, b\}` that is no set, `opaque normal` for `\{a^\dagger a\}`."""
+    r"""Return the items with a commutator for each `\{a, b\}` that is no set, `opaque normal` for `\{a^\dagger a\}`."""
     return [
-        _bracket_for_braces(items, index) if item.type == "PAREN" and item.text == r"\{" and item.sub is None else item
+        _bracket_for_braces(items, index) if item.type == "PAREN" and item.text == r"\{" else item
         for index, item in enumerate(items)
     ]
 
@@ -35,7 +35,7 @@ def _bracket_for_braces(items: list[Token], index: int) -> Token:
     before = items[index - 1] if index else None
     if before is not None and before.type in _NO_FACTOR_BEFORE:
         return item
-    if not has_type(content, *_SUMS):
+    if not has_type(content, *_SUMS) and item.sub is None:
         is_word = len(content) > 1 and all(part.type == "SYM" for part in content)
         is_normal = is_word and any(_ADJOINT in part.text for part in content)
         return replace(item, type="LISTED", text="opaque normal") if is_normal else item
@@ -44,12 +44,30 @@ def _bracket_for_braces(items: list[Token], index: int) -> Token:
         return item
     if not _stands_where_no_set_can(items, index) and not _is_change_in_time(parts):
         return item
+    return _as_commutator(item, parts)
+
+
+def _as_commutator(item: Token, parts: list[list[Token]]) -> Token:
+    r"""Return braces around two parts, and those in them, as an anticommutator, a Poisson bracket or what is unclear.
+
+    `\{Q_i, P_j\}`, of new coordinates and momenta, is clear.
+    """
     if all(any(_is_written_as_operator(each.text) for each in part) for part in parts):
         kind = "commutator anti"
     else:
-        unclear = all(part[0].type == "SYM" and part[0].text[:1].isupper() for part in parts)
+        heads = [part[0].text.partition("_")[0] for part in parts]
+        unclear = all(head[:1].isupper() for head in heads) and not {"Q", "P"}.issuperset(heads)
         kind = "opaque braces" if unclear else "commutator poisson"
-    return Token("LISTED", kind, item.pos, item.gap, args=parts, sup=item.sup)
+    inner = [[_nested_commutator(each) for each in part] for part in parts]
+    return Token("LISTED", kind, item.pos, item.gap, args=inner, sup=item.sup, sub=item.sub, raw=item.raw)
+
+
+def _nested_commutator(item: Token) -> Token:
+    r"""Return the inner braces of `\{f, \{g, h\}\}` as a bracket of their own; any other item unchanged."""
+    if item.type != "PAREN" or item.text != r"\{" or has_type(item.args[0], "REL", "GIVEN", "COLON"):
+        return item
+    parts = split_at(item.args[0], ("COMMA",))
+    return _as_commutator(item, parts) if len(parts) == 2 and all(parts) else item
 
 
 def _is_written_as_operator(name: str) -> bool:

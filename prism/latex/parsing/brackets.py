@@ -313,7 +313,8 @@ def _read_angle_bracket(cursor: Cursor, opening: Token) -> Token:
         index += 1
     inner = tokens[cursor.index : index]
     parts = split_at_bars(inner)
-    if tokens[index].text == r"\rangle" and level == 0 and not _ends_at_first_bar(parts, tokens[: cursor.index - 1]):
+    closes = tokens[index].text == r"\rangle" and level == others == 0  # none of a ket in a bracket of its own
+    if closes and not _ends_at_first_bar(parts, tokens[: cursor.index - 1]):
         cursor.index = index + 1
         components = _read_vector_components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
         if components:
@@ -408,11 +409,26 @@ def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[l
             args.append([Token("SYM", _join_token_texts(label), part[0].pos)])
         else:
             items = cursor.read_apart(part, part[-1].pos, depth=cursor.depth)
-            is_word = is_state and len(items) > 1 and all(item.type == "SYM" and item.sup is None for item in items)
-            args.append(
-                [Token("LISTED", "opaque state", items[0].pos, args=[[item] for item in items])] if is_word else items
-            )
+            args.append(_word_of_labels(items) if is_state else items)
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
+
+
+def _word_of_labels(items: list[Token]) -> list[Token]:
+    r"""Return the letters of a state side by side, `nlm` of `|nlm\rangle`, as one item that keeps their order.
+
+    Two primes are marks of the letter, `J''`; other items are returned as they are.
+    """
+    labels = [
+        Token("SYM", f"{item.args[0][0].text}''", item.pos)
+        if item.type == "DERIVATIVE" and item.text == "2" and item.args[1][0].text == "?" and item.sup is None
+        else item
+        for item in items
+    ]
+    if not all(label.type == "SYM" and label.sup is None for label in labels):
+        return items
+    if len(labels) < 2:
+        return labels
+    return [Token("LISTED", "opaque state", items[0].pos, args=[[label] for label in labels])]
 
 
 def _with_double_bar(kind: str, parts: list[list[Token]]) -> tuple[str, list[list[Token]]]:

@@ -287,7 +287,7 @@ def _refuse_convolution(items: list[Token]) -> None:
         if not are_heads or not first or not second or first[:common] != second[:common]:
             continue
         if common > 1 or "h" in (one.text.partition("_")[0], two.text.partition("_")[0]):
-            raise Ambiguity(star.pos, "a star between two functions of the same variables: a convolution, or a product?",
+            raise Ambiguity(star.pos, "a star between functions of the same variables: a convolution, or a product?",
                             r"\cdot")  # fmt: skip
 
 
@@ -366,9 +366,10 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence, functions: f
     is_function = name in functions or name in _INVERTED or (functions is ANY_LETTER and _may_be_function(name))
     if is_function and (inverse := _inverse_by_name(head)) is not head:
         return apply_token(inverse, bracket)
-    if head.sup is not None and len(head.sup) == 1 and head.sup[0].type == "SYM" and has_type(content, "COMMA"):
-        indexed = Token("SYM", f"{name}^{{{head.sup[0].text}}}", head.pos, head.gap)  # `c^k(l, m)`: a second index
-        return apply_token(indexed, bracket)
+    is_folded = _are_variables(content, name) and _may_drop_variables(name, bracket, evidence)
+    is_indexed = [part.type for part in head.sup or ()] == ["SYM"] and has_type(content, "COMMA")
+    if head.sup is not None and is_indexed and not is_folded:  # `c^k(l, m)`: a second index
+        return apply_token(Token("SYM", f"{name}^{{{head.sup[0].text}}}", head.pos, head.gap), bracket)
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return apply_token(head, bracket)

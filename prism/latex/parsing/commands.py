@@ -168,7 +168,8 @@ def _skip_decoration(cursor: Cursor, token: Token, items: list[Token]) -> None:
 
 def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Read an upright sign (`\odot`, `\top`) as a symbol with its scripts; a box before an operand is d'Alembert's."""
-    if token.text == r"\Box" and begins_operand(cursor.tokens[cursor.index]):
+    after = cursor.tokens[cursor.index]
+    if token.text == r"\Box" and (begins_operand(after) or after.type in ("PLUS", "MINUS")):
         items.append(Token("NABLA", token.text, token.pos, token.gap))
         return
     items.append(read_symbol_scripts(cursor, Token("SYM", token.text, token.pos, token.gap)))

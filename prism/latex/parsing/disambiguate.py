@@ -20,8 +20,9 @@ from prism.latex.parsing.calls import collect_call_evidence, resolve_calls
 from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, split_formulas
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
 from prism.latex.parsing.names import FRACTIONS, brace_script, rewrite_flat_tokens, spell_name
-from prism.latex.parsing.operands import BIG, FormulaState, attach_operands, mark_denominator_ends
+from prism.latex.parsing.operands import BIG, FormulaState, attach_operands
 from prism.latex.parsing.roman_text import resolve_roman_texts
+from prism.latex.parsing.slashes import mark_denominator_ends
 from prism.latex.parsing.tokens import (
     FUNCTIONS,
     MAX_DEPTH,
@@ -161,7 +162,7 @@ def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *,
     kinds = {item.type for item in items}
     if fresh:
         if "PAREN" in kinds:
-            items = resolve_calls(resolve_braces(items), state.calls, state.functions)
+            items = resolve_calls(_resolve_lone_dots(resolve_braces(items)), state.calls, state.functions)
         if state.has_d or "D" in kinds:
             items = _resolve_evaluation_points(resolve_derivatives(items, everywhere=state.d_is_differential))
             kinds = {item.type for item in items}
@@ -362,6 +363,29 @@ def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
     _emit_siblings(state, content, out, fresh=True)
     end = item.raw[-1] if item.raw else content[-1]
     out.append(Token("RP", ")", end.pos + len(end.text)))
+
+
+def _resolve_lone_dots(items: list[Token]) -> list[Token]:
+    r"""Return the items with a scalar product for each `(P \cdot \hat r) \hat r`, which is a number times the vector.
+
+    Errors:
+        Ambiguity: no such vector stands behind, `(\omega \cdot \mathbf n)`: the dot may be that of a factor.
+    """
+    out = list(items)
+    for at, item in enumerate(items):
+        content = item.args[0] if item.type == "PAREN" and item.text == "(" else []
+        if [part.type for part in content] != ["SYM", "TIMES", "SYM"] or content[1].text != r"\cdot":
+            continue
+        vectors = [part for part in content[::2] if part.text.startswith((r"\vec{", r"\hat{"))]
+        if len(vectors) != 1 or any(part.sup is not None for part in content):
+            continue
+        behind = items[at + 1] if at + 1 < len(items) else None
+        if behind is None or behind.type != "SYM" or not behind.text.startswith(vectors[0].text):
+            raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
+                            r"\vec on both", "no dot")  # fmt: skip
+        sides = sorted((content[:1], content[2:]), key=lambda side: side[0] is vectors[0])  # in one order
+        out[at] = Token("LISTED", "dot", item.pos, item.gap, args=sides, sup=item.sup)
+    return out
 
 
 def _complete_lone_sign(content: list[Token]) -> list[Token]:

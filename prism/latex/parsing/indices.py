@@ -2,7 +2,8 @@ r"""Superscripts that are indices, and no powers: of tensors, of orbitals, of am
 
 Some show by themselves (`F^{\mu\nu}`, `t^{ab}_{ij}`), others by what stands elsewhere in the formula: in a formula of
 tensors a Greek letter that is met twice is an index; a Latin one is where something is differentiated by it, where one
-symbol has it above and below (`\psi_i^i`), or where ladder operators have it below (`f_p^q` beside `a_q`). Without such
+symbol has it above and below (`\psi_i^i`), in the name of a state (`|\Phi_i^a\rangle`), beside ladder operators or
+amplitudes (`f_p^q a_q^\dagger`), and on fields (`A_\mu^a`). Without such
 evidence a raised letter is a power: in `\sum_n a_n x^n` it stands above and below too.
 """
 
@@ -20,17 +21,20 @@ _INDICES = frozenset(
 )
 _SURE_INDICES = frozenset((r"\mu", r"\nu"))
 _LATIN_INDICES = frozenset("ijkl")
+_GAUGE_INDICES = frozenset("abcdijk")  # of fields, beside one of space and time: `A_\mu^a`
+_ORBITALS = frozenset("abcdefijklpqrs")
 _DERIVING = frozenset(("NABLA", "PARTIAL_SIGN"))
 _METRICS = frozenset(("g", r"\Gamma", r"\eta"))  # their lower indices are summed with upper ones
 
 
 @dataclass(slots=True)
 class _Scripts:
-    """The scripts of one base: its token, and the flat tokens below and above it."""
+    """The scripts of one base: its token, the tokens below and above it, and True if they end the name of a ket."""
 
     base: Token
     below: Sequence[Token] = ()
     above: Sequence[Token] = ()
+    is_label: bool = False
 
 
 def raised_indices(tokens: list[Token]) -> frozenset[str]:
@@ -49,6 +53,7 @@ def raised_indices(tokens: list[Token]) -> frozenset[str]:
         for letter in _letters(each.below)
     }  # fmt: skip
     has_ladders = any([part.text for part in each.above] in ([r"\dagger"], [r"\dag"]) for each in found)
+    has_ladders = has_ladders or any(map(_is_amplitude, found))
     has_tensors = any(map(_shows_tensors, found))
     by_coordinates = _coordinate_indices(tokens)
     indices = set()
@@ -58,10 +63,17 @@ def raised_indices(tokens: list[Token]) -> frozenset[str]:
         else:
             is_own = any(letter in _letters(each.below) for each in places)
             is_index = letter in _LATIN_INDICES and (letter in summed or letter in by_coordinates or is_own)
-            if has_ladders and all(len(_letters(each.below)) == 1 for each in places):
-                is_index = is_index or lowered[letter] > 0
+            below = [_letters(each.below) for each in places]
+            is_index = is_index or any(each.is_label for each in places)
+            is_index = is_index or (has_ladders and everywhere[letter] > 1 and all(len(each) == 1 for each in below))
+            is_index = is_index or (
+                has_tensors and letter in _GAUGE_INDICES and any(_INDICES.issuperset(each) for each in below if each)
+            )
         if is_index:
             indices.add(letter)
+    for group in (set(_letters(each.below)) for each in found) if has_tensors else ():
+        if group & indices and _GAUGE_INDICES.issuperset(group):  # `f_{abc} A_\mu^b \Phi^c`
+            indices |= group & raised.keys()
     return frozenset(indices)
 
 
@@ -70,13 +82,21 @@ def _letters(script: Sequence[Token]) -> list[str]:
     return [token.text for token in script if token.type == "letter"]
 
 
+def _is_amplitude(scripts: _Scripts) -> bool:
+    r"""Return True for as many orbitals above as below, `t_{ij}^{ab}`; its upper ones may be written upright."""
+    above = [token for token in scripts.above if token.text != r"\mathrm" and token.type not in ("{", "}")]
+    letters = {*_letters(above), *_letters(scripts.below)}
+    return _ORBITALS.issuperset(letters) and 1 < _number_of_indices(above) == _number_of_indices(scripts.below)
+
+
 def _shows_tensors(scripts: _Scripts) -> bool:
-    r"""Return True for several indices, a derivative by one, or a raised one that is no power, as the first ones are."""
-    for script, is_above in ((scripts.below, False), (scripts.above, True)):
+    r"""Return True for several Greek indices, a derivative by one, or a raised `\mu` or `\nu`."""
+    for script, surely in ((scripts.below, frozenset[str]()), (scripts.above, _SURE_INDICES)):
         letters = _letters(script)
-        if letters and len(letters) == len(script) and _INDICES.issuperset(letters):
-            if len(letters) > 1 or scripts.base.type in _DERIVING or (is_above and letters[0] in _SURE_INDICES):
-                return True
+        derives = scripts.base.type in _DERIVING or scripts.base.text == "D"
+        is_sure = len(letters) > 1 or derives or not surely.isdisjoint(letters)
+        if letters and len(letters) == len(script) and _INDICES.issuperset(letters) and is_sure:
+            return True
     return False
 
 
@@ -114,6 +134,7 @@ def _all_scripts(tokens: list[Token]) -> list[_Scripts]:
         else:
             found[-1].above = inner
         end = after
+        found[-1].is_label = tokens[end].text == r"\rangle"
         while tokens[end].type in ("{", "}") and tokens[end + 1].type in ("}", "_") and tokens[end].type == "{":
             end += 2  # the braces of `R^a{}_b`
     return found
@@ -145,7 +166,7 @@ def is_tensor_index(name: str, tokens: Sequence[Token], below: Sequence[Token], 
 
 
 def _number_of_indices(tokens: Sequence[Token]) -> int:
-    r"""Return how many letters stand side by side, each perhaps with an index: 2 for `ab` and `a_1 a_2`; 0 for others."""
+    r"""Return how many letters stand side by side, each maybe with an index, 2 for `a_1 a_2`; 0 beside other signs."""
     count, is_index = 0, False
     for token in tokens:
         if token.type == "letter":

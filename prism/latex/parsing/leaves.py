@@ -199,7 +199,9 @@ def read_scripts(cursor: Cursor, item: Token) -> Token:
             elif item.text == "matrix" and [part.text for part in inner] == ["T"]:
                 cursor.index = after
                 item = Token("LISTED", "opaque T", item.pos, item.gap, args=[[item]])
-            elif item.type in _TAKES_LABEL and (label := superscript_label(inner)):
+            elif item.type in _TAKES_LABEL and (
+                label := superscript_label(inner) or _index_alone(inner, cursor.indices)
+            ):
                 cursor.index = after
                 item = Token("LISTED", f"opaque {label}", item.pos, item.gap, args=[[item]])
             else:
@@ -211,6 +213,11 @@ def read_scripts(cursor: Cursor, item: Token) -> Token:
             item.raw = inner
             item.sub = _read_subscript_or_name(cursor, inner)
     return item
+
+
+def _index_alone(inner: list[Token], indices: frozenset[str]) -> str:
+    r"""Return the letter that is all of a superscript and an index, as in `(D_\mu\Phi)^a`; else nothing."""
+    return inner[0].text if len(inner) == 1 and inner[0].text in indices else ""
 
 
 def _skip_empty_script(cursor: Cursor) -> bool:

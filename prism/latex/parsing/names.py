@@ -587,8 +587,10 @@ def _mark_angle_brackets(tokens: list[Token]) -> list[Token]:
                 bars -= 1
                 out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
             continue
-        listed = has_type(tokens[index:end], "COMMA")  # `<1, 2>`; `< 1, x > 2` are relations
-        if tokens[end + 1].type in _BEHIND_ANGLE or (stands_alone and not listed):
+        inner = tokens[index:end]
+        is_element = any(one.type == two.type == "BAR" for one, two in pairwise(inner))  # `<a||b>`
+        listed = has_type(inner, "COMMA")  # `<1, 2>`; `< 1, x > 2` are relations
+        if is_element or tokens[end + 1].type in _BEHIND_ANGLE or (stands_alone and not listed):
             out[index] = Token("OPEN", r"\langle", token.pos, token.gap)
             out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
     return out

@@ -1,9 +1,8 @@
-r"""How far a function, an integral, a sum, an operator and a slash reach among their siblings.
+r"""How far a function, an integral, a sum and an operator reach among their siblings.
 
-`\sin 2x y`, `\int x dx`, `\sum_i a_i b_i + c`, `1/2 m`: LaTeX shows where these begin, and convention where they
-end. Each becomes one token that holds its operand, or gets an explicit product sign behind it, so that the grammar
-has no precedence to guess. Where convention and authors part (`\cos\theta c`, `\sin\omega(t - t_0)`), brackets are
-asked for.
+`\sin 2x y`, `\int x dx`, `\sum_i a_i b_i + c`: LaTeX shows where these begin, and convention where they end. Each
+becomes one token that holds its operand, so that the grammar has no precedence to guess. Where convention and authors
+part (`\cos\theta c`, `\sin\omega(t - t_0)`), brackets are asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from prism.algebra.symbols import labels_of, symbol_of
 from prism.latex.parsing.calls import CallEvidence
 from prism.latex.parsing.differentials import derivative_order
 from prism.latex.parsing.names import spell_name
+from prism.latex.parsing.slashes import is_exponential, take_denominator
 from prism.latex.parsing.tokens import (
     GAP_QUAD,
     MAX_DEPTH,
@@ -25,11 +25,10 @@ from prism.latex.parsing.tokens import (
     Token,
     describe_token,
     has_type,
+    split_at,
 )
 from prism.latex.parsing.unit_text import is_numeric
 
-_SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "LISTED", "QUANTITY",
-                     "BANG", "ROMAN"))  # fmt: skip
 OTHER_NABLAS = (r"\Box", "D_", "D^")  # operators written by other signs, which act as a nabla does
 BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))
 # Types that end the run of factors behind a function.
@@ -325,7 +324,7 @@ def _is_angle_before_divisor(argument: list[Token], items: list[Token], divisor:
 
 def _ends_argument(item: Token) -> bool:
     """Return True for an item that ends an argument without brackets: a vector, column, derivative, exponential."""
-    if _is_exponential(item) or (item.type == "LISTED" and item.text in ("matrix", "binomial")):
+    if is_exponential(item) or (item.type == "LISTED" and item.text in ("matrix", "binomial")):
         return True
     if item.type == "SYM" and item.text[0] == "e" and item.text[1:2] == "_":
         return item.text.strip("e_{}") in _COORDINATES  # the unit vector e_r
@@ -492,6 +491,13 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
             args += [lower[:1], lower[2:]]
         elif plain and item.sup is None:
             args.append(lower)
+        elif (
+            plain
+            and len(upper := item.sup or []) > 1
+            and all(part.text == "dots" or part.type == "SYM" for part in upper)
+        ):
+            above = "".join(part.text if part.type == "SYM" else r"\ldots " for part in upper)
+            args.append([Token("SYM", f"{spell_name(item.raw)},{above}", item.pos)])  # a second list of indices
         else:
             args.append([Token("SYM", spell_name(item.raw), item.pos)])
             if item.sup is not None:  # an index without its first value
@@ -506,13 +512,13 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
 
 def _holds_letter(item: Token, lower: list[Token]) -> bool:
     """Return True if one of the indices below a sum or product stands in an item, also in its scripts."""
-    names = {part.text for part in lower[:1] if part.type == "SYM"} if has_type(lower, "REL") else {
-        part.text for part in lower if part.type == "SYM"
-    }  # fmt: skip
+    first = next((at for at, part in enumerate(lower) if part.text == "="), len(lower))
+    names = {part.text for part in lower[:first] if part.type == "SYM"}
     parts = [item]
     while parts:
         part = parts.pop()
-        parts += [each for group in (*part.args, part.sup or (), part.sub or ()) for each in group]
+        groups = [group for group in (*part.args, part.sup or [], part.sub or []) if not has_type(group, "SERIES")]
+        parts += [each for group in groups for each in group]  # a sum within binds its own index
         if part.type == "SYM" and (part.text in names or not names.isdisjoint(labels_of(symbol_of(part.text).sub))):
             return True
     return False
@@ -529,7 +535,8 @@ def _refuse_escaped_index(items: list[Token], index: int, after: int) -> None:
         return
     end = next((at for at in range(after, len(items)) if items[at].type in _FORMULA_ENDS), len(items))
     behind = items[after:end]
-    outside = [*items[:index], *items[end:]]
+    terms = split_at([*items[:index], *items[end:]], ("REL", "PLUS", "MINUS", "COMMA"))
+    outside = [item for term in terms if not has_type(term, "SERIES") for item in term]
     if has_type(behind, "SERIES", "SERIES_", "INTEGRAL") or not any(_holds_letter(item, lower) for item in behind):
         return
     if not any(_holds_letter(item, lower) for item in outside):
@@ -623,7 +630,7 @@ def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tu
         raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
     over_integral = at + 1 < len(items) and items[at + 1].type in BIG  # a quotient of two integrals
     if at < len(items) and items[at].type == "SLASH" and not over_integral:
-        denominator, at, _ = _take_denominator(items, at + 1)
+        denominator, at, _ = take_denominator(items, at + 1)
         body = [Token("FRAC", "", item.pos, args=[body or [Token("NUM", "1", item.pos)], denominator])]
     elif not body:
         if at + 1 < len(items) and items[at].type == "TIMES":
@@ -766,121 +773,3 @@ def _integration_limit(items: list[Token], variable: list[Token], sign: Token) -
         region = " ".join(spell_name(part.raw) if part.type == "ROMAN" else part.text for part in items)
         return [Token("SYM", spell_name(sign.raw) if items is sign.sub else region, sign.pos)]
     return items
-
-
-# The slash --------------------------------------------------------------------------------------------------
-
-
-def _take_denominator(items: list[Token], start: int) -> tuple[list[Token], int, bool]:
-    """Return the items of the denominator at an index, the index behind them, and True if a factor follows.
-
-    Errors:
-        Ambiguity: the following factor may belong to the denominator.
-    """
-    index = start
-    if index < len(items) and items[index].type in ("MINUS", "PLUS"):
-        index += 1
-    if index >= len(items) or items[index].type in OPERATORS:
-        found = items[index] if index < len(items) else Token("END", "", items[-1].pos)
-        kind = "fragment" if found.type == "END" else "syntax"
-        raise Fault(found.pos, describe_token(found), "a denominator", kind=kind)
-    first = items[index]
-    index += 1
-    if first.type in _SIMPLE:
-        while index < len(items) and items[index].type in _SIMPLE and not _is_exponential(items[index]):
-            index += 1
-        if index == start + 1 and first.type == "NUM" and index < len(items) and items[index].type == "FRAC":
-            parts = (part for arg in items[index].args for part in arg)
-            index += all(part.type in ("UNIT", "NUM") for part in parts)  # 60 s/min
-        numeric = all(item.type == "NUM" for item in items[start:index])
-        while numeric and index < len(items) and items[index].type == "DIFFERENTIAL":  # dy/2dx
-            index += 1
-        index = _denominator_end_with_bracket(items, start, index)
-    follows = index < len(items) and items[index].type not in OPERATORS
-    lone = first.type == "PAREN" and len(first.args[0]) == 1 and first.args[0][0].type == "SYM" and first.sup is None
-    if follows and lone and items[index].type == "SYM":
-        raise Ambiguity(items[index].pos,
-                        "a factor behind a bracket in the denominator of a slash: does it belong there?",
-                        "brackets around the denominator")  # fmt: skip
-    if follows and first.type == items[index].type == "ABS":
-        raise Ambiguity(items[index].pos, "bars behind bars in the denominator of a slash: do they belong there?",
-                        "brackets around the denominator")  # fmt: skip
-    if follows and first.type in ("SQRT", "ROOT") and items[index].type in _SIMPLE:
-        raise Ambiguity(items[index].pos, "a factor behind a root in the denominator of a slash: does it belong there?",
-                        "brackets around the denominator")  # fmt: skip
-    return items[start:index], index, follows
-
-
-def _is_exponential(item: Token) -> bool:
-    """Return True for e with a power other than a plain number, `e^{-t}`: no denominator or argument extends to it."""
-    plain = item.sup is None or (len(item.sup) == 1 and item.sup[0].type == "NUM")
-    return item.type == "SYM" and item.text == "e" and not plain
-
-
-def _denominator_end_with_bracket(items: list[Token], start: int, index: int) -> int:
-    """Return the end of a denominator, moved behind the bracket of `a/2m(b - c)^2`, which everybody means to be below.
-
-    A bracket behind a number alone (`a/2(b + c)`) raises an Ambiguity; behind symbols (`v/g (a + b)`) it is a factor.
-
-    Args:
-        start: index of the first item of the denominator.
-        index: its end so far.
-    """
-    if items[start].type != "NUM" or index >= len(items) or items[index].type != "PAREN" or items[index].gap:
-        return index
-    if index == start + 1:
-        raise Ambiguity(items[index].pos, "a bracket behind a number in the denominator: does it belong there?",
-                        "brackets around the denominator")  # fmt: skip
-    return index + 1
-
-
-def mark_denominator_ends(items: list[Token]) -> list[Token]:
-    """Insert an explicit product sign behind each denominator that a factor follows: `1/2 m` becomes `1/2 * m`."""
-    out: list[Token] = []
-    index = 0
-    numerator = 0  # where the run before the slash begins, in `out`
-    while index < len(items):
-        item = items[index]
-        out.append(item)
-        index += 1
-        if item.type != "SLASH":
-            if item.type in OPERATORS:
-                numerator = len(out)
-            continue
-        if index < len(items) and _is_numeric_factor(out[numerator:-1], items, index):
-            out.append(items[index])
-            out.append(Token("TIMES", "", items[index].pos))
-            index += 1
-        else:
-            run, index, follows = _take_denominator(items, index)
-            out.extend(run)
-            if follows:
-                out.append(Token("TIMES", "", items[index].pos))
-        numerator = len(out)
-    return out
-
-
-def _is_numeric_factor(numerator: list[Token], items: list[Token], index: int) -> bool:
-    r"""Return True if only the number at an index is the denominator of a slash, as in `1/2 m v^2`, and factors follow.
-
-    Before \pi both are written: `1/4\pi\epsilon_0` has it below, `4/3\pi r^3` above; `3/4\pi` and `1/3\pi` raise an
-    Ambiguity.
-
-    Args:
-        numerator: items before the slash, back to the sign before.
-    """
-    below = items[index]
-    if below.type != "NUM" or index + 1 >= len(items) or not numerator:
-        return False
-    after = items[index + 1]
-    if after.type in OPERATORS or after.type == "BANG":
-        return False
-    last = numerator[-1]
-    numeric = all(part.type in ("NUM", "CONST") for part in numerator) or (last.type == "NUM" and last.sup is None)
-    if not numeric or after.type != "CONST" or below.sup is not None:
-        return numeric
-    if last.text == "1" and below.text.isdigit() and int(below.text) % 2 == 0:
-        return False
-    if last.type == "NUM" and last.text.isdigit() and below.text.isdigit() and int(last.text) > int(below.text):
-        return True
-    raise Ambiguity(after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets")

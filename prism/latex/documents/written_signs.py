@@ -135,8 +135,7 @@ def rows_latex(rows: list[list[str]], environment: str) -> str:
 
 
 def _has_relation(cell: str) -> bool:
-    r"""Return True for a cell with one of `=<>≤≥≈∝≡` outside all brackets; commands such as `\le` are not looked for.
-    """
+    r"""Return True for a cell with one of `=<>≤≥≈∝≡` outside all brackets; no command such as `\le` counts."""
     depth = 0
     for sign in cell:
         depth += (sign in "{([") - (sign in "})]")

@@ -269,7 +269,10 @@ def _is_of_solution() -> bool:
 
 @contextmanager
 def extra_work(*, is_allowed: bool) -> Iterator[None]:
-    """Decide for a piece of work if its dear parts may be begun: a remembered result must not depend on when."""
+    """Set for a block of code if costly extra work may be begun in it, whatever the budget has left.
+
+    So a remembered result does not depend on when it is worked out. Nothing is set where no budget runs.
+    """
     account = _current.get()
     before = None if account is None else account.has_extra
     if account is not None:

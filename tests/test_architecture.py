@@ -157,6 +157,19 @@ def test_every_module_is_named_for_what_it_does() -> None:
     assert not refused & {path.name for path in MODULES}
 
 
+def test_every_result_that_may_be_none_says_when_it_is() -> None:
+    functions = (
+        (f"{name}:{node.lineno} {node.name}", node)
+        for name, tree in modules_where() for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
+    )  # fmt: skip
+    assert not [
+        place
+        for place, node in functions
+        if ast.unparse(node.returns or node).endswith("| None") and "None" not in (ast.get_docstring(node) or "")
+    ]
+
+
 def loaded_after(code: str, packages: tuple[str, ...] = HEAVY) -> set[str]:
     """Heavy packages that a fresh interpreter has loaded after running `code`."""
     tail = f"\nimport sys, json\nprint(json.dumps([m for m in {packages!r} if m in sys.modules]), file=sys.__stderr__)"

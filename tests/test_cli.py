@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.options import complete_problem
 from prism.cli.output import PIPE_WIDTH
 
@@ -414,14 +414,14 @@ def test_help_shows_every_description_whole() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert " ".join((command.callback.__doc__ or "").split()) in words
-    assert "..." not in shown.split(f"{Door.TRAIN.value}:")[1]
+    assert "..." not in shown.split(f"{HelpHeading.TRAIN.value}:")[1]
     assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_every_command_stands_in_exactly_one_group_of_the_help() -> None:
     shown = run.invoke(app, ["-h"]).stdout
     sections = dict(re.findall(r"(?m)^(\S[^\n]*):\n((?:  .*\n|\n)+)", shown))
-    assert [head for head in sections if head != "Options"] == [door.value for door in Door]
+    assert [head for head in sections if head != "Options"] == [door.value for door in HelpHeading]
     listed = [
         name for head, rows in sections.items() if head != "Options" for name in re.findall(r"(?m)^  (\S+) ", rows)
     ]

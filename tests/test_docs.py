@@ -245,12 +245,12 @@ def test_the_home_page_opens_a_door_for_each_group_of_commands() -> None:
     import typer
 
     from prism.cli import app
-    from prism.cli.helptext import Door, by_door
+    from prism.cli.helptext import HelpHeading, by_heading
 
     home = text_of(ROOT / "docs" / "README.md")
     program: Any = typer.main.get_command(app)
-    groups = by_door(program.commands)
-    for door in (each for each in Door if each is not Door.WRITE):
+    groups = by_heading(program.commands)
+    for door in (each for each in HelpHeading if each is not HelpHeading.WRITE):
         name = door.name.lower()
         page = text_of(ROOT / "docs" / "doors" / f"{name}.md")
         assert f"(doors/{name}.md)" in home

@@ -64,7 +64,7 @@ def graded(names: list[str], n: int) -> tuple[list[ReportRow], dict[str, int]]:
                 counts["not_as_labelled"] += not differs <= set(student.expected.debatable)
             for solver, text in solutions(made, original).items():
                 result = prism.grade(ready, text)
-                rows.append(ReportRow(len(rows) + 1, result, solver, True, kept={"model": solver}, problem=problem))
+                rows.append(ReportRow(len(rows) + 1, result, solver, True, fields={"model": solver}, problem=problem))
     return rows, counts
 
 

@@ -93,12 +93,12 @@ def commands() -> str:
     import typer
 
     from prism.cli import app
-    from prism.cli.helptext import by_door
+    from prism.cli.helptext import by_heading
 
     program: Any = typer.main.get_command(app)
     parts = [
         table(["to do", "commands"], [[door, ", ".join(f"`{name}`" for name in own)]
-                                      for door, own in by_door(program.commands).items()]),
+                                      for door, own in by_heading(program.commands).items()]),
         """Standard output is data (a table for people, `--json` for programs), standard error is talk.
         `prism --install-completion` makes the shell complete commands and options.""",
         "## Exit codes",

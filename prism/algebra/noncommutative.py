@@ -617,7 +617,10 @@ def _split_commuting(action: _Action, factors: tuple[Expr, ...], notation: _Oper
 
 
 def _split_commuting_factor(action: _Action, factor: Expr, notation: _OperatorNotation) -> list[_Term] | None:
-    """Split one factor to the right of operators, as `_split_commuting` does for several."""
+    """Split one factor to the right of operators, as `_split_commuting` does for several.
+
+    None where there would be more terms than MAX_TERMS.
+    """
     if not any(_acts_on(action, name) for name in symbols(factor)):
         return [((factor,), ())]
     if factor.op in ("add", "sub", "neg"):
@@ -636,7 +639,10 @@ def _split_commuting_factor(action: _Action, factor: Expr, notation: _OperatorNo
 
 
 def _split_commuting_terms(action: _Action, total: Expr, notation: _OperatorNotation) -> list[_Term] | None:
-    """Split the terms of a sum to the right of operators, as `_split_commuting` does for factors."""
+    """Split the terms of a sum to the right of operators, as `_split_commuting` does for factors.
+
+    None for more than MAX_TERMS.
+    """
     found: list[_Term] = []
     for sign, term in _signed_terms(total):
         split = _split_commuting(action, (term,), notation)

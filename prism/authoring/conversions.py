@@ -40,7 +40,7 @@ class OwnGold:
     missing: tuple[int, ...] = ()
     missed_finals: tuple[int, ...] = ()
 
-    def told(self, data: Mapping[str, Any]) -> str:
+    def remark(self, data: Mapping[str, Any]) -> str:
         """Return what is told of a score below 1: the score, and formulas that are missing."""
         formulas = {node["index"]: node["formula"] for node in data["grading_standard"]}
         shown = "; ".join(formulas[index] for index in self.missing[:_SHOWN_NODES])

@@ -70,7 +70,7 @@ def _with_own_gold(made: ConvertedProblem, entry: Mapping[str, Any]) -> Converte
     gold = solution_gold(made.data, text)
     if gold.score == 1:
         return replace(made, gold=gold)
-    remarks = (*made.remarks, gold.told(made.data))
+    remarks = (*made.remarks, gold.remark(made.data))
     metadata = {**made.data.get("metadata", {}), "remarks": list(remarks)}
     return replace(made, gold=gold, remarks=remarks, data={**made.data, "metadata": metadata})
 

@@ -65,7 +65,10 @@ def _unanswered(asked: Problem, copied: Problem, operations: float) -> list[Prob
 
 
 def _answer_in_place(node: ProblemNode, other: Problem) -> ProblemNode | None:
-    """Return the final answer of another reference in the place of one: of its part and quantity, else the only one."""
+    """Return the final answer of another reference in the place of one: of its part and quantity, else the only one.
+
+    None where the part has several final answers, or none, and no one of them is of that quantity.
+    """
     finals = [each for each in other.nodes if each.is_final and each.subquestion == node.subquestion]
     finals = [each for each in finals if each.is_text == node.is_text]
     subject = None if node.is_text else subject_of(node.formula)

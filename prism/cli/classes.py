@@ -14,7 +14,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.option_groups import names, option, with_options
 from prism.cli.output import print_json, tell_left_out, with_progress
 from prism.cli.references import require_gradable
@@ -58,7 +58,7 @@ class FeedbackOptions:
     as_json: take.AsJson = False
 
 
-@app.command(rich_help_panel=Door.TEACH)
+@app.command(rich_help_panel=HelpHeading.TEACH)
 @with_options
 def feedback(
     problems: take.ManyProblems,

@@ -42,7 +42,7 @@ FromDataset = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ConvertOptions:
     """What of a data set is wanted, and what becomes of it: options of `convert`."""
 
     variant: str = option("Of the data set's variants this one only.", "")
@@ -61,7 +61,7 @@ def _dataset(name: str) -> Dataset:
         return dataset_of(name)
 
 
-def convert_rows(path: Path, name: str, fields: Mapping[str, str], wanted: Wanted, out: Path | None) -> bool:
+def convert_rows(path: Path, name: str, fields: Mapping[str, str], wanted: ConvertOptions, out: Path | None) -> bool:
     """Convert the rows of a published data set, or of questions with answers; return False if a file holds neither.
 
     Exits with code 3 if a row was refused, unless `wanted.partial`.
@@ -74,8 +74,8 @@ def convert_rows(path: Path, name: str, fields: Mapping[str, str], wanted: Wante
 
     if name:
         if fields:
-            told = "--map goes with rows of questions; of a data set that --from names the fields are known"
-            raise typer.BadParameter(told)
+            message = "--map goes with rows of questions; of a data set that --from names the fields are known"
+            raise typer.BadParameter(message)
         _convert_dataset(path, _dataset(name), wanted, out)
         return True
     try:
@@ -93,7 +93,7 @@ def convert_rows(path: Path, name: str, fields: Mapping[str, str], wanted: Wante
     return True
 
 
-def _convert_dataset(path: Path, dataset: Dataset, wanted: Wanted, out: Path | None) -> None:
+def _convert_dataset(path: Path, dataset: Dataset, wanted: ConvertOptions, out: Path | None) -> None:
     """Convert the rows of a data set; exits with code 3 if one was refused, unless `wanted.partial`."""
     from prism.authoring import conversions
     from prism.authoring.conversions import EntryFault
@@ -115,7 +115,7 @@ def _convert_dataset(path: Path, dataset: Dataset, wanted: Wanted, out: Path | N
     elif out is None:
         print(printable("".join(conversions.problem_texts(made.conversion))), end="")
     else:
-        remarks = [EntryFault(str(each.data["id"]), told) for each in made.problems for told in each.remarks]
+        remarks = [EntryFault(str(each.data["id"]), remark) for each in made.problems for remark in each.remarks]
         for line in conversions.told_once(remarks):
             print(printable(line))
         counts = (len(texts), "file"), (len(beside) - bool(made.rubrics), "image")

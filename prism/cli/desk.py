@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.options import TokenVariable, read_tokens
 
 
-@app.command(rich_help_panel=Door.WRITE)
+@app.command(rich_help_panel=HelpHeading.WRITE)
 def desk(
     folder: Annotated[Path, typer.Argument(help="Folder of problem files; solutions and runs in it are found.")],
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of this machine; 0 takes a free one.")] = 8779,

@@ -11,10 +11,10 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import Door, FormulaCommand
+from prism.cli.helptext import FormulaCommand, HelpHeading
 from prism.cli.output import print_json, print_tables, print_unit_hints, print_verdict, spinner, with_progress
 from prism.cli.references import require_gradable
-from prism.cli.talk import CHECK_CODES, GATE_FAILED, INCIDENTS, fail, tell, told_of
+from prism.cli.talk import CHECK_CODES, GATE_FAILED, INCIDENTS, fail, named_in_errors, tell
 from prism.errors import count_of
 from prism.resources import n_processors
 
@@ -36,7 +36,7 @@ _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` sho
 
 # A formula may begin with a minus, and one of a height with -h.
 @app.command(
-    cls=FormulaCommand, rich_help_panel=Door.TEACH,
+    cls=FormulaCommand, rich_help_panel=HelpHeading.TEACH,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )  # fmt: skip
 def check(
@@ -78,12 +78,12 @@ def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> 
     loaded = take.load_problem_or_exit(problem, macros)
     given = take.read_documents([solution])[0]
     require_gradable(problem, {loaded.id: loaded}, allow_faults=allow_faults)
-    with told_of("the solution" if take.is_text(solution) else solution):
+    with named_in_errors("the solution" if take.is_text(solution) else solution):
         prepared = prepare(loaded)
         return prepared, given, prism.grade(prepared, given.solution)
 
 
-@app.command(rich_help_panel=Door.TEACH)
+@app.command(rich_help_panel=HelpHeading.TEACH)
 def grade(
     problem: take.OneProblem,
     solution: take.OneSolution,
@@ -117,7 +117,7 @@ def grade(
         raise typer.Exit(INCIDENTS)
 
 
-@app.command(rich_help_panel=Door.TEACH)
+@app.command(rich_help_panel=HelpHeading.TEACH)
 def explain(
     problem: take.OneProblem,
     solution: take.OneSolution,
@@ -144,7 +144,7 @@ def explain(
         print(explained(loaded, result, diagnosis, trace=trace, place_of=given.place_of))
 
 
-@app.command(rich_help_panel=Door.GATE)
+@app.command(rich_help_panel=HelpHeading.GATE)
 def demo(
     problems: Annotated[
         list[str] | None,

@@ -13,8 +13,8 @@ from prism.cli.talk import errors_told
 HELP_NAMES = ["-h", "--help"]
 
 
-class Door(StrEnum):
-    """What one wants to do, as the documentation begins too: each command of `prism` stands behind one of these."""
+class HelpHeading(StrEnum):
+    """What one wants to do, as the documentation begins too: each command of `prism` is listed under one of these."""
 
     TRAIN = "Train: rewards, problems without end"
     EVALUATE = "Evaluate: many responses, judges, tables"
@@ -32,17 +32,17 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, by their doors if they have one; Typer's own cuts what does not fit on one line."""
+        """Write the commands, under their headings if they have one; Typer's own cuts what does not fit on one line."""
         listed = {name: self.commands[name] for name in self.list_commands(ctx)}
-        for heading, commands in by_door(listed).items():
+        for heading, commands in by_heading(listed).items():
             rows = [(name, " ".join((command.help or "").split())) for name, command in commands.items()]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
 
-def by_door(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return commands by the heading they are listed under, in the order of the doors; `Commands` without a door."""
-    found: dict[str, dict[str, Any]] = {heading: {} for heading in (*Door, "Commands")}
+def by_heading(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return commands by the heading they are listed under, in the order of `HelpHeading`; `Commands` without one."""
+    found: dict[str, dict[str, Any]] = {heading: {} for heading in (*HelpHeading, "Commands")}
     for name, command in commands.items():
         found[command.rich_help_panel or "Commands"][name] = command
     return {str(heading): own for heading, own in found.items() if own}

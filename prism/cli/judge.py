@@ -17,7 +17,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.option_groups import names, option, switch, with_options
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.talk import (
@@ -56,7 +56,7 @@ def _print_tasks(wanted: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeOptions:
     """Who is asked, how, and what becomes of the replies: options of `judge`."""
 
     out: Path | None = option("Findings file, .jsonl.", None, "--out", "-o")
@@ -107,8 +107,8 @@ class Asked:
 
         offline = self.write_batch or self.read_batch or self.dry_run
         if not (offline or (self.endpoint and self.judges)):
-            told = "name --endpoint and --model; or work without a network: --write-batch, --read-batch"
-            raise typer.BadParameter(told)
+            message = "name --endpoint and --model; or work without a network: --write-batch, --read-batch"
+            raise typer.BadParameter(message)
         if self.out is None and not self.dry_run:
             raise typer.BadParameter("name the findings file with -o; the replies are kept beside it")
         purse = Purse(
@@ -120,7 +120,7 @@ class Asked:
         return purse
 
 
-@app.command("judge", rich_help_panel=Door.EVALUATE)
+@app.command("judge", rich_help_panel=HelpHeading.EVALUATE)
 @with_options
 def judge(
     task: Annotated[str, typer.Argument(help="A shipped task (--list), or the folder of one of your own.")],
@@ -129,7 +129,7 @@ def judge(
         Path | None, typer.Argument(help="Rollouts, predictions or answers, for a task that is about some.")
     ] = None,
     *,
-    asked: Asked,
+    options: JudgeOptions,
 ) -> None:
     """Ask a judge model what no rule decides, and write findings that `prism protocol`, `agree` and `report` read."""
     from prism.judging.imitation import rehearse
@@ -139,51 +139,51 @@ def judge(
     from prism.judging.running import Board
     from prism.judging.tasks import load_task
 
-    purse, judges, out = asked.checked_purse(), _judges(asked), asked.out
+    purse, judges, out = options.checked_purse(), _judges(options), options.out
     loaded = load_task(task)
     if loaded.input in _WITH_PROBLEMS and not take.is_json(problems):
         take.problem_file(problems)
     told = partial(tell_scanned, rollouts=rollouts or Path())
-    fields = take.parse_field_map(asked.mapping)
-    items = read_items(loaded, Source(problems, rollouts, fields, asked.keep, asked.skip_unknown, on_scanned=told))
-    if out is None or asked.dry_run:
+    fields = take.parse_field_map(options.mapping)
+    items = read_items(loaded, Source(problems, rollouts, fields, options.keep, options.skip_unknown, on_scanned=told))
+    if out is None or options.dry_run:
         rehearse(loaded, judges[0], items[0])
         _show_first(Board(loaded, judges, items, ReplyFile(Path(os.devnull))))
         return
-    kept_in = asked.replies or out.with_name(f"{out.name}.replies.jsonl")
+    kept_in = options.replies or out.with_name(f"{out.name}.replies.jsonl")
     _prepare(out, kept_in)
-    take.refuse_existing(_written_first(out, kept_in, asked.write_batch), force=asked.force)
+    take.refuse_existing(_written_first(out, kept_in, options.write_batch), force=options.force)
     board = Board(loaded, judges, items, ReplyFile(kept_in))
     board.check()
     rehearse(loaded, judges[0], items[0])
-    if asked.write_batch is None and (lost := lost_findings(out, board)):
-        take.refuse_existing([out], force=asked.force, holding=lost)
-    n_before = len(board.kept.replies)
-    found = _findings(board, items, purse, asked, out)
-    _tell(found, purse, asked, n_before, len(board.kept.replies))
-    is_written = asked.write_batch is None
+    if options.write_batch is None and (lost := lost_findings(out, board)):
+        take.refuse_existing([out], force=options.force, holding=lost)
+    n_before = len(board.reply_file.replies)
+    found = _findings(board, items, purse, options, out)
+    _tell(found, purse, options, n_before, len(board.reply_file.replies))
+    is_written = options.write_batch is None
     exit_unless_graded(bool(found.rows) or not is_written)
-    if (found.n_open and is_written) or len(found.failures) > asked.max_failures:
+    if (found.n_open and is_written) or len(found.failures) > options.max_failures:
         raise typer.Exit(INCIDENTS)
 
 
-def _findings(board: Board, items: Sequence[Item], purse: Purse, asked: Asked, out: Path) -> Results:
+def _findings(board: Board, items: Sequence[Item], purse: Purse, options: JudgeOptions, out: Path) -> Results:
     """Ask what is open, or write it as a batch, and write the findings; what is kept is told if that is broken off."""
     from prism.judging.results import write_findings
     from prism.judging.running import Board
 
-    n_before = len(board.kept.replies)
+    n_before = len(board.reply_file.replies)
     try:
-        if asked.read_batch is not None:
-            _take(board, asked.read_batch)
-            board = Board(board.task, board.judges, items, board.kept) if asked.has_endpoint else board
-        purse.add(board.kept.replies.values())
-        if asked.has_endpoint:
-            _ask(board, purse, asked)
-        if asked.write_batch is not None:
-            _write_batch(board, asked.write_batch)
+        if options.read_batch is not None:
+            _take(board, options.read_batch)
+            board = Board(board.task, board.judges, items, board.reply_file) if options.has_endpoint else board
+        purse.add(board.reply_file.replies.values())
+        if options.has_endpoint:
+            _ask(board, purse, options)
+        if options.write_batch is not None:
+            _write_batch(board, options.write_batch)
         found = _collected(board, n_before)
-        if asked.write_batch is None and (found.rows or out.exists()):
+        if options.write_batch is None and (found.rows or out.exists()):
             write_findings(out, found.rows)
     except (prism.PrismError, OSError) as error:
         fail(f"{in_words(error)}\n{_kept_note(board, n_before)}")
@@ -191,7 +191,7 @@ def _findings(board: Board, items: Sequence[Item], purse: Purse, asked: Asked, o
         tell(f"stopped; {_kept_note(board, n_before)}")
         raise typer.Exit(STOPPED) from None
     finally:
-        board.kept.close()
+        board.reply_file.close()
     return found
 
 
@@ -221,26 +221,26 @@ def _key(variable: str) -> str:
     return found
 
 
-def _judges(asked: Asked) -> list[Judge]:
-    """Return the judges of a run: each model, as often as it is asked."""
+def _judges(options: JudgeOptions) -> list[Judge]:
+    """Return the judges of a run: each model, as often as it is options."""
     from prism.inputs import parse_json, refuse_constant
     from prism.judging.conversations import Judge
 
-    with as_usage(f"--set {asked.settings}: no JSON"):
-        more = parse_json(asked.settings or "{}", constant=refuse_constant)
+    with as_usage(f"--set {options.settings}: no JSON"):
+        more = parse_json(options.settings or "{}", constant=refuse_constant)
     if not isinstance(more, dict) or {"model", "messages", "temperature", "seed", "stream", "n"} & more.keys():
         raise typer.BadParameter("--set: expected an object without model, messages, temperature, seed, stream and n")
     try:
-        warmth = None if asked.temperature == "none" else float(asked.temperature)
+        warmth = None if options.temperature == "none" else float(options.temperature)
         if warmth is not None and not 0 <= warmth <= 100:
             raise ValueError
     except ValueError:
-        told = f"--temperature {asked.temperature}: expected a number such as 0.7, or none"
-        raise typer.BadParameter(told) from None
-    models = asked.judges or ["MODEL"]
+        message = f"--temperature {options.temperature}: expected a number such as 0.7, or none"
+        raise typer.BadParameter(message) from None
+    models = options.judges or ["MODEL"]
     if twice := sorted({name for name in models if models.count(name) > 1}):
         raise typer.BadParameter(f"--model: {', '.join(twice)} stands twice; --samples asks a model several times")
-    return [Judge(name, n, warmth, asked.seed, more) for name in models for n in range(1, asked.samples + 1)]
+    return [Judge(name, n, warmth, options.seed, more) for name in models for n in range(1, options.samples + 1)]
 
 
 def _amount(option: str, text: str) -> Fraction | None:
@@ -291,32 +291,32 @@ def _write_batch(board: Board, path: Path) -> None:
     from prism.judging.running import batch_line, take_batch
 
     take_batch(board, {})
-    lines = [json_line(batch_line(ask)).decode("utf-8") for ask in board.left.values()]
+    lines = [json_line(batch_line(ask)).decode("utf-8") for ask in board.unanswered.values()]
     take.write_text(path, "".join(f"{line}\n" for line in lines))
     tell(f"{path}: {count_of(len(lines), 'call')} to be made")
 
 
-def _ask(board: Board, purse: Purse, asked: Asked) -> None:
+def _ask(board: Board, purse: Purse, options: JudgeOptions) -> None:
     """Ask the endpoint what is open, with a progress bar."""
     from prism.judging.running import Manners, ask_all
 
-    manners = Manners(asked.at_once, asked.tries)
+    manners = Manners(options.at_once, options.tries)
     with progress_bar(len(board.conversations) * len(board.task.calls), "asking") as advance:
-        asyncio.run(ask_all(board, _opened(asked), purse, manners, lambda: advance(1)))
+        asyncio.run(ask_all(board, _opened(options), purse, manners, lambda: advance(1)))
 
 
-def _opened(asked: Asked) -> Answers:
+def _opened(options: JudgeOptions) -> Answers:
     """Return who answers; tells it where a key goes over a network without encryption."""
     from prism.judging.endpoint import Endpoint
     from prism.judging.imitation import IMITATION, ImitatedEndpoint
 
-    key = _key(asked.key_env)
-    if asked.endpoint == IMITATION:
+    key = _key(options.key_env)
+    if options.endpoint == IMITATION:
         tell("the endpoint is an imitation: what it says means nothing")
         return ImitatedEndpoint()
-    endpoint = Endpoint(asked.endpoint, key=key, timeout=asked.timeout)
+    endpoint = Endpoint(options.endpoint, key=key, timeout=options.timeout)
     if key and endpoint.is_open_to_listeners:
-        tell(f"{asked.endpoint} is no https, and not this machine: the key can be read on the way")
+        tell(f"{options.endpoint} is no https, and not this machine: the key can be read on the way")
     return endpoint
 
 
@@ -334,19 +334,19 @@ def _collected(board: Board, n_before: int) -> Results:
 
 def _kept_note(board: Board, n_before: int, way_on: str = "the same command goes on from there") -> str:
     """Say how many replies are kept, and how to go on."""
-    n = len(board.kept.replies)
+    n = len(board.reply_file.replies)
     new = f", {n - n_before} of them new" if n_before else ""
     are = "1 reply is" if n == 1 else f"{n} replies are"
-    return f"{are} kept in {board.kept.path}{new}; {way_on}"
+    return f"{are} kept in {board.reply_file.path}{new}; {way_on}"
 
 
-def _tell(found: Results, purse: Purse, asked: Asked, n_before: int, n_after: int) -> None:
+def _tell(found: Results, purse: Purse, options: JudgeOptions, n_before: int, n_after: int) -> None:
     """Print what a run has come to, before which so many replies were kept, and after it."""
     spent = {
         "calls": purse.calls, "tokens_in": purse.tokens_in, "tokens_out": purse.tokens_out,
         "seconds": round(purse.seconds, 3), "money": None if purse.money is None else float(purse.money),
     }  # fmt: skip
-    if asked.as_json:
+    if options.as_json:
         print_json({
             "items": found.n_items, "judges": found.n_judges, "findings": len(found.rows), "open": found.n_open,
             "mended": found.n_mended,
@@ -355,7 +355,7 @@ def _tell(found: Results, purse: Purse, asked: Asked, n_before: int, n_after: in
         })  # fmt: skip
         return
     money = "" if purse.money is None else f", {float(purse.money):.4g} in money"
-    out = None if asked.write_batch else asked.out
+    out = None if options.write_batch else options.out
     if out is not None:
         judges = f" by {found.n_judges} judges" if found.n_judges > 1 else ""
         print(
@@ -372,13 +372,13 @@ def _tell(found: Results, purse: Purse, asked: Asked, n_before: int, n_after: in
     if found.n_open and out is not None:
         limit = f"--max-{purse.reached} is reached: " if purse.reached else ""
         left = f"{count_of(found.n_open, 'item')} with calls that are not made yet"
-        tell(f"{limit}{left}; {_way_on(purse, asked)}")
+        tell(f"{limit}{left}; {_way_on(purse, options)}")
 
 
-def _way_on(purse: Purse, asked: Asked) -> str:
+def _way_on(purse: Purse, options: JudgeOptions) -> str:
     """Say how calls that are open can be made."""
     if purse.reached:
         return "the same command with a higher one goes on"
-    if asked.endpoint:
+    if options.endpoint:
         return "the same command goes on"
     return "write the next batch (--write-batch), or name an --endpoint"

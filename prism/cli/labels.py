@@ -87,8 +87,8 @@ def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
     try:
         return tuple(float(each) for each in given)
     except ValueError as error:
-        told = f"--cut {','.join(given)}: expected a score, or several between labels: 0.25,0.75"
-        raise typer.BadParameter(told) from error
+        message = f"--cut {','.join(given)}: expected a score, or several between labels: 0.25,0.75"
+        raise typer.BadParameter(message) from error
 
 
 def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float, ...]) -> LabelScheme | None:

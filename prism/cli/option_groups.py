@@ -19,26 +19,26 @@ from prism.cli.options import names_option
 _OPTION = "option"  # of the metadata of a field
 
 
-def option(told: str, default: Any = None, *flags: str, **shown: Any) -> Any:
+def option(help_text: str, default: Any = None, *flags: str, **shown: Any) -> Any:
     """Return a field that is an option.
 
     Args:
-        told: what `--help` says of it.
+        help_text: what `--help` says of it.
         default: a value that cannot be changed.
         flags: `--min-mean`; without any, the name of the field.
         shown: as of `typer.Option`.
     """
-    return field(default=default, metadata={_OPTION: typer.Option(*flags, help=told, **shown)})
+    return field(default=default, metadata={_OPTION: typer.Option(*flags, help=help_text, **shown)})
 
 
-def switch(told: str, *flags: str, **shown: Any) -> Any:
+def switch(help_text: str, *flags: str, **shown: Any) -> Any:
     """Return a field that is True where one of the flags is given."""
-    return option(told, False, *flags, **shown)
+    return option(help_text, False, *flags, **shown)
 
 
-def names(told: str, *flags: str, **shown: Any) -> Any:
+def names(help_text: str, *flags: str, **shown: Any) -> Any:
     """Return a field that is an option of a list of names, as `names_option` has it."""
-    return field(default_factory=list, metadata={_OPTION: names_option(*flags, help=told, **shown)})
+    return field(default_factory=list, metadata={_OPTION: names_option(*flags, help=help_text, **shown)})
 
 
 def with_options(command: Callable[..., None], *, without: Collection[str] = ()) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import prism
-from prism.cli.talk import as_usage, fail, tell, told_of
+from prism.cli.talk import as_usage, fail, named_in_errors, tell
 from prism.errors import needs_extra
 from prism.inputs import decode, near_file, parse_json, parse_toml, read_bytes, refuse_constant, shown, why_failed
 from prism.latex.documents.document import Document
@@ -46,12 +46,12 @@ def parse_context(text: str, macros: str = "") -> prism.Context | None:
     beside = read_macro_file(macros)
     if not text and not beside:
         return None
-    with told_of(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}'):
+    with named_in_errors(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}'):
         data = parse_json(text or "{}", constant=refuse_constant)
     if beside and isinstance(data, dict):
         own = data.get("macros", {})
         data["macros"] = {**beside, **own} if isinstance(own, dict) else own
-    with told_of("--context"):
+    with named_in_errors("--context"):
         return prism.Context.from_dict(data)
 
 
@@ -61,7 +61,7 @@ def read_macro_file(name: str) -> dict[str, object]:
 
     if not name:
         return {}
-    with told_of(f"{name}: no TOML"):
+    with named_in_errors(f"{name}: no TOML"):
         data = parse_toml(read_text(name))
     faults: list[str] = []
     if "macros" not in data:

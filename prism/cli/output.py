@@ -105,8 +105,8 @@ def describe_run(summary: Summary, out: Path, left_out: Sequence[InputFile]) -> 
 def tell_unreadable(summary: Summary, out: Path) -> None:
     """Tell on standard error of how many rollouts nothing that states anything could be read; nothing if of none."""
     if summary.n_no_formulas:
-        told = f"in {summary.n_no_formulas} of {count_of(summary.n, 'rollout')} no formula could be read"
-        tell(f"{out}: {told} (flag no_formulas); a score 0 there is no verdict, look at them")
+        message = f"in {summary.n_no_formulas} of {count_of(summary.n, 'rollout')} no formula could be read"
+        tell(f"{out}: {message} (flag no_formulas); a score 0 there is no verdict, look at them")
 
 
 def tell_pace(summary: Summary, seconds: float) -> None:
@@ -142,11 +142,11 @@ def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
     if scanned.skipped:
         named = [f"{shown(name)} ({n})" for name, n in scanned.skipped.items()]
         more = f" and {count_of(len(named) - _SHOWN_IDS, 'more id')}" if len(named) > _SHOWN_IDS else ""
-        told = f"{count_of(scanned.n_skipped, 'record')} skipped, as no problem has the id"
-        tell(f"{rollouts}: {told}: {', '.join(named[:_SHOWN_IDS])}{more}")
+        message = f"{count_of(scanned.n_skipped, 'record')} skipped, as no problem has the id"
+        tell(f"{rollouts}: {message}: {', '.join(named[:_SHOWN_IDS])}{more}")
     if scanned.n_null:
-        told = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
-        tell(f"{rollouts}: {told}; they are graded as empty texts, with score 0")
+        message = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
+        tell(f"{rollouts}: {message}; they are graded as empty texts, with score 0")
     if scanned.absent:
         tell(f"{rollouts}: --keep: no record has the field {', '.join(scanned.absent)}")
 
@@ -174,7 +174,7 @@ def drafted_sizes(made: Draft) -> str:
 
 
 def print_converted(made: Conversion, n_files: int) -> None:
-    """Print what was written, and for each converted problem what a person should check."""
+    """Print the remarks on each converted problem, and below them how many problems, nodes and files were made."""
     for each in made.problems:
         for remark in each.remarks:
             print(f"{each.data['id']}: {remark}")

@@ -15,11 +15,11 @@ import prism
 from prism.cli import options as take
 from prism.cli import output
 from prism.cli.application import app
-from prism.cli.datasets import FromDataset, Wanted, convert_rows, lint_dataset
-from prism.cli.helptext import Door
+from prism.cli.datasets import ConvertOptions, FromDataset, convert_rows, lint_dataset
+from prism.cli.helptext import HelpHeading
 from prism.cli.option_groups import with_options
 from prism.cli.output import print_json, print_tables, spinner
-from prism.cli.talk import BAD_FILE, as_usage, fail, tell, told_of
+from prism.cli.talk import BAD_FILE, as_usage, fail, named_in_errors, tell
 from prism.cli.templates import lint_templates
 from prism.errors import count_of
 from prism.inputs import shown
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prism.problem.vocabulary import Vocabulary
 
 
-@app.command("list", rich_help_panel=Door.WRITE)
+@app.command("list", rich_help_panel=HelpHeading.WRITE)
 def list_problems(as_json: take.AsJson = False) -> None:
     """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
     from prism.problem.source import shipped_files
@@ -42,7 +42,7 @@ def list_problems(as_json: take.AsJson = False) -> None:
         print_tables(tables.list_table(rows))
 
 
-@app.command(rich_help_panel=Door.WRITE)
+@app.command(rich_help_panel=HelpHeading.WRITE)
 def show(
     problem: Annotated[
         str,
@@ -92,7 +92,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
         output.print_parts(set_parts(found))
 
 
-@app.command("prompt", rich_help_panel=Door.EVALUATE)
+@app.command("prompt", rich_help_panel=HelpHeading.EVALUATE)
 def print_prompt(
     problems: take.ManyProblems,
     style: Annotated[str, typer.Option(help="Answer format: prism, engtrace, engjudge, prism-physics.")] = "prism",
@@ -134,7 +134,7 @@ def print_prompt(
         print(lines, end="")
 
 
-@app.command(rich_help_panel=Door.WRITE)
+@app.command(rich_help_panel=HelpHeading.WRITE)
 def lint(
     problems: Annotated[
         list[str] | None,
@@ -221,7 +221,7 @@ def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n
     print(f"{count_of(n_files, 'file')}: {counts}")
 
 
-@app.command(rich_help_panel=Door.WRITE)
+@app.command(rich_help_panel=HelpHeading.WRITE)
 def draft(
     solutions: Annotated[
         list[str],
@@ -254,7 +254,7 @@ def draft(
     named = name or (out.stem if out else names[0]) or "draft"
     text = take.read_text(problem) if problem else ""
     given = take.read_solutions(solutions)
-    with told_of(source), spinner("comparing formulas"):
+    with named_in_errors(source), spinner("comparing formulas"):
         made = draft_alternatives(given, names=names, problem=text, answers=answer or (), name=named)
     for remark in made.remarks:
         tell(f"{source}: {remark}")
@@ -268,7 +268,7 @@ def draft(
         print(f"{out}: {output.drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
-@app.command(rich_help_panel=Door.WRITE)
+@app.command(rich_help_panel=HelpHeading.WRITE)
 @with_options
 def convert(
     file: Annotated[
@@ -287,7 +287,7 @@ def convert(
         take.names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit."),
     ] = take.NO_NAMES,
     *,
-    wanted: Wanted,
+    wanted: ConvertOptions,
 ) -> None:
     """Make problem files from rows of questions, data sets and marking schemes; exit code 3 if one cannot be."""
     if convert_rows(file, origin, take.parse_field_map(mapping), wanted, out):

@@ -72,8 +72,8 @@ def engjudge(
         raise typer.BadParameter("--stages tags needs the solutions: --rules PROBLEMS ROLLOUTS")
     shared.prepare_output(out, force=grading.force)
     reader = partial(read_findings, keep=grading.keep)
-    judged = None if findings is None else shared.told(read_entries(findings, reader))
-    rated = None if corrections is None else shared.told(read_entries(corrections, read_correction))
+    judged = None if findings is None else shared.after_warnings(read_entries(findings, reader))
+    rated = None if corrections is None else shared.after_warnings(read_entries(corrections, read_correction))
     ratings = None if rated is None else by_solution(one.value for one in rated.entries)
     if rules is not None:
         graded = shared.graded_input(*rules, grading, then=apply_rules)

@@ -42,10 +42,10 @@ def errors(
     if out is not None and out.suffix not in (".jsonl", ".ndjson"):
         raise typer.BadParameter(f"--out {out}: expected a file .jsonl")
     take.require_new(out, force=grading.force)
-    told = None if findings is None else shared.told(read_error_findings(findings))
+    judged = None if findings is None else shared.after_warnings(read_error_findings(findings))
     graded = shared.graded_input(problems, rollouts, grading, then=diagnosed)
     by_rule = findings_by_rule(graded)
-    beside = [] if told is None else label_tables([entry.value for entry in told.entries], by_rule)
+    beside = [] if judged is None else label_tables([entry.value for entry in judged.entries], by_rule)
     if out is not None:
         out.write_bytes(b"".join(json_line(one.to_dict()) + b"\n" for one in by_rule))
     _print(by_rule, beside, out, as_json=grading.as_json)

@@ -42,16 +42,16 @@ def psas(
     prefer_rules = shared.prefers_rules(prefer)
     shared.prepare_output(out, force=grading.force)
     references = load_references(problems)
-    told = None
+    judged = None
     if findings is not None:
-        told = by_response(
-            shared.told(read_findings(findings)), {name: each.parts for name, each in references.items()}
+        judged = by_response(
+            shared.after_warnings(read_findings(findings)), {name: each.parts for name, each in references.items()}
         )
     graded = shared.graded_input(
         problems, rollouts, grading, problems={name: each.problem for name, each in references.items()},
         rewrite=with_part_labels, then=partial(stated_nodes, ignores_units=units == "ignore"),
     )  # fmt: skip
     rows = psas_rows(
-        graded, references, variant=Variant(variant), units=units, findings=told, prefer_rules=prefer_rules
+        graded, references, variant=Variant(variant), units=units, findings=judged, prefer_rules=prefer_rules
     )
     shared.finish(rows, grading, protocol="psas", variant=variant, out=out)

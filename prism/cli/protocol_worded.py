@@ -29,6 +29,6 @@ def worded(
 
     shared.prepare_output(out, force=grading.force)
     known = shared.read_problems(problems)
-    told = {} if readings is None else dict(by_response(shared.told(read_readings(readings)), known))
+    read_words = {} if readings is None else dict(by_response(shared.after_warnings(read_readings(readings)), known))
     graded = shared.graded_input(problems, rollouts, grading, problems=known, then=worded_nodes)
-    shared.finish(worded_rows(graded, told), grading, protocol=PROTOCOL, variant=VARIANT, out=out)
+    shared.finish(worded_rows(graded, read_words), grading, protocol=PROTOCOL, variant=VARIANT, out=out)

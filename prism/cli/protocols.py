@@ -12,7 +12,7 @@ import typer
 
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import HELP_NAMES, CommandGroup, Door
+from prism.cli.helptext import HELP_NAMES, CommandGroup, HelpHeading
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.references import require_gradable
 from prism.cli.talk import exit_unless_graded, tell
@@ -38,7 +38,7 @@ protocols = typer.Typer(
     context_settings={"help_option_names": HELP_NAMES},
     help="Score by other protocols, beside the closure score, into ordinary score rows.",
 )  # fmt: skip
-app.add_typer(protocols, rich_help_panel=Door.EVALUATE)
+app.add_typer(protocols, rich_help_panel=HelpHeading.EVALUATE)
 
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
 Workers = Annotated[
@@ -156,7 +156,7 @@ def tell_warnings(warnings: Sequence[str], file: Path) -> None:
         tell(f"{file}: {each}")
 
 
-def told(file: EntryFile[T]) -> EntryFile[T]:
+def after_warnings(file: EntryFile[T]) -> EntryFile[T]:
     """Return the entries of a file, once its warnings are told."""
     tell_warnings(file.warnings, file.path)
     return file
@@ -193,7 +193,7 @@ def finish(
 
 
 def _in_one_line(summary: ProtocolSummary) -> str:
-    """Return the counts of a run as a line."""
+    """Return the mean score of a run with its bounds, and its counts of rows, statuses and incidents, as one line."""
     statuses = ", ".join(f"{n} {status}" for status, n in sorted(summary.statuses.items()))
     mean, low, high = (_decimal(value) for value in (summary.mean, summary.mean_low, summary.mean_high))
     return (

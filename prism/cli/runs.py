@@ -15,7 +15,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -34,7 +34,7 @@ from prism.resources import n_processors
 Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
 
 
-@app.command(rich_help_panel=Door.EVALUATE)
+@app.command(rich_help_panel=HelpHeading.EVALUATE)
 def run(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
@@ -108,7 +108,7 @@ def run(
     exit_unless_graded(bool(summary.n_graded), summary.n_incident, max_incidents)
 
 
-@app.command(rich_help_panel=Door.EVALUATE)
+@app.command(rich_help_panel=HelpHeading.EVALUATE)
 def bench(
     seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
     workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
@@ -128,7 +128,7 @@ def bench(
         print_speed(measured, step, within)
 
 
-@app.command("verify-determinism", rich_help_panel=Door.GATE)
+@app.command("verify-determinism", rich_help_panel=HelpHeading.GATE)
 def verify_determinism(
     problem: Annotated[
         str | None,
@@ -170,7 +170,7 @@ def verify_determinism(
         raise typer.Exit(GATE_FAILED)
 
 
-@app.command(rich_help_panel=Door.TRAIN)
+@app.command(rich_help_panel=HelpHeading.TRAIN)
 def serve(
     problems: take.ManyProblems,
     host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
@@ -212,7 +212,7 @@ def serve(
     server.run(served, host=host, port=port)
 
 
-@app.command(rich_help_panel=Door.TRAIN)
+@app.command(rich_help_panel=HelpHeading.TRAIN)
 def warm() -> None:
     """Compile the kernels once, so that long jobs start fast."""
     with spinner("compiling"):

@@ -14,7 +14,7 @@ import typer
 from prism.cli import labels as labelling
 from prism.cli import options as take
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.option_groups import names, option, switch, with_options
 from prism.cli.output import print_json, print_tables, spinner, with_progress
 from prism.cli.report_output import TableTarget, table_target, write_report_tables, write_tables
@@ -72,12 +72,12 @@ class ComparisonOptions:
         if self.by and (is_gating or self.update_baseline):
             raise typer.BadParameter("--by compares groups and judges no gate; leave the gates and reports out")
         if not self.by and (new is None or self.against):
-            told = "--against needs --by" if self.against else "name NEW; or --by FIELD, to compare in BASE"
-            raise typer.BadParameter(told)
+            message = "--against needs --by" if self.against else "name NEW; or --by FIELD, to compare in BASE"
+            raise typer.BadParameter(message)
         return gates
 
 
-@app.command(rich_help_panel=Door.GATE)
+@app.command(rich_help_panel=HelpHeading.GATE)
 @with_options
 def compare(
     base: Annotated[
@@ -182,7 +182,7 @@ def _compare_groups(files: Sequence[Path], asked: ComparisonOptions, target: Tab
     return found.n_incident
 
 
-@app.command(rich_help_panel=Door.EVALUATE)
+@app.command(rich_help_panel=HelpHeading.EVALUATE)
 @with_options
 def agree(files: labelling.RaterFiles, asked: labelling.AgreementOptions) -> None:
     """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
@@ -240,7 +240,7 @@ class ReportOptions:
     as_json: take.AsJson = False
 
 
-@app.command(rich_help_panel=Door.EVALUATE)
+@app.command(rich_help_panel=HelpHeading.EVALUATE)
 @with_options
 def report(
     results: Annotated[Path, typer.Argument(help="Score rows, .jsonl or .parquet, as `prism run` writes them.")],
@@ -269,8 +269,8 @@ def report(
         crossing=crossing if asked.by else None, watched=lambda rows: with_progress(rows, "diagnosing"),
     )  # fmt: skip
     if left := sum(not row.is_in_scores for row in found.rows):
-        told = f"{count_of(left, 'rollout')} of problems of answers alone: in the final answers, and in no mean score"
-        tell(f"{results}: {told}")
+        left_out = f"{count_of(left, 'rollout')} of problems of answers alone"
+        tell(f"{results}: {left_out}: in the final answers, and in no mean score")
     if target.page is not None:
         _write_page(found, target.page, asked)
     if asked.as_json:
@@ -291,7 +291,7 @@ def _write_page(found: Report, path: Path, asked: ReportOptions) -> None:
         print(f"{path}: {count_of(len(found.rows), 'rollout')}, {size:.1f} MB", file=sys.stderr)
 
 
-@app.command(rich_help_panel=Door.EVALUATE)
+@app.command(rich_help_panel=HelpHeading.EVALUATE)
 def leaderboard(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Score rows of each run, .jsonl or .parquet.")],
     out: take.PageOrTables = None,
@@ -337,8 +337,8 @@ def leaderboard(
         write_tables(leaderboard_parts(found), target)
     else:
         n = sum(len(board.entries) for board in found.boards)
-        told = f"{n} {'entry' if n == 1 else 'entries'}, {count_of(len(found.boards), 'table')}"
-        print(f"{target.page}: {told}", file=sys.stderr)
+        message = f"{n} {'entry' if n == 1 else 'entries'}, {count_of(len(found.boards), 'table')}"
+        print(f"{target.page}: {message}", file=sys.stderr)
     exit_unless_graded(not found.is_empty)
 
 

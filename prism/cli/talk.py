@@ -52,7 +52,7 @@ def errors_told() -> Iterator[None]:
 
 
 @contextmanager
-def told_of(place: str) -> Iterator[None]:
+def named_in_errors(place: str) -> Iterator[None]:
     """Turn an error into exit code 3, with what it is about before its words."""
     try:
         yield

@@ -10,7 +10,7 @@ import typer
 
 import prism
 from prism.cli.application import app
-from prism.cli.helptext import Door
+from prism.cli.helptext import HelpHeading
 from prism.cli.options import NO_NAMES, AsJson, Force, make_folder, names_option, refuse_existing, write_text
 from prism.cli.output import print_json, progress_bar
 from prism.cli.talk import BAD_FILE, fail, tell
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prism.generation.preparing import PreparedTemplate
 
 
-@app.command(rich_help_panel=Door.TRAIN)
+@app.command(rich_help_panel=HelpHeading.TRAIN)
 def generate(
     templates: Annotated[list[str], typer.Argument(metavar="TEMPLATE...", help="Template files, or shipped ids.")],
     n: Annotated[int, typer.Option("-n", min=1, help="Seeds of each template.")] = 1,

@@ -53,9 +53,11 @@ def label_of(dag: ReferenceDag, matched: Sequence[int]) -> dict[str, Any]:
 
 
 def _relabelled(block: Block, way: str, moved: Mapping[int, int | None], dag: ReferenceDag | None) -> Block:
-    """Return a student's table with a label in step; one without a label, or of another reference, as it is.
+    """Return a student's table whose label follows an edit: its indices moved, the rest worked out again by the DAG.
 
-    Without a DAG, which the linter tells, indices move; an edit that mends it brings the rest in step.
+    A table without a label, or of another alternative, is returned as it is. Without a DAG, whose fault the linter
+    tells, only indices move; the edit that mends it works out the rest. An index that moves to None is gone from the
+    lists.
     """
     label = keys_of(block).get("expected")
     if not isinstance(label, Mapping) or label.get("alternative", "") != way:

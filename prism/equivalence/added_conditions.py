@@ -74,7 +74,10 @@ def added_condition(
 
 
 def _denied_equality(chain: Formula) -> Formula | None:
-    r"""Return `x < x` of a chain that leads back to a member by one inequality: `x = y < x`, `x = y \ne y`."""
+    r"""Return `x < x` of a chain that leads back to a member by one inequality: `x = y < x`, `x = y \ne y`.
+
+    None for other chains.
+    """
     for start, member in enumerate(chain.members):
         unequal: list[str] = []
         for relation, other in zip(chain.relations[start:], chain.members[start + 1 :], strict=False):

@@ -128,7 +128,7 @@ class FormulaFacts:
 
     @free_property
     def subject(self) -> Expr | None:
-        """Return the symbol that stands alone on one side of the formula and not on the other, if there is one."""
+        """Return the symbol that stands alone on one side of the formula and not on the other; None without one."""
         return subject_of(self.formula)
 
     def may_have_form_of(self, other: FormulaFacts) -> bool:

@@ -321,7 +321,12 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
 
 
 def _match_as_read(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
-    """Match one formula with another: by their numbers if the reference states a number, else stage by stage."""
+    r"""Match one formula with another: by their numbers if the reference states a number, else stage by stage.
+
+    Different at once are an order of magnitude (`\sim`) for an equality, an equation that does not state the number of
+    a node, and entries or numbers that rule each other out. Where the stages do not find them equivalent, a number that
+    the claim implies with the givens is tried.
+    """
     if "sim" in claim.relations and "sim" not in reference.relations:
         return Verdict(Status.DIFFERENT, "kind", detail="`\\sim` gives an order of magnitude, and states no equality")
     one, two = features_of(reference, context), features_of(claim, context)

@@ -123,12 +123,12 @@ class Witness:
 
     @property
     def left(self) -> float | None:
-        """Return the value of the left side of the other formula."""
+        """Return the value of the left side of the other formula; None where no point tells the two apart."""
         return self._values()[2]
 
     @property
     def right(self) -> float | None:
-        """Return the value of the right side of the other formula."""
+        """Return the value of the right side of the other formula; None where no point tells the two apart."""
         return self._values()[3]
 
     def __eq__(self, other: object) -> bool:

@@ -75,6 +75,7 @@ def enclosing(node: Expr, values: Mapping[str, Value]) -> Enclosing | None:
     found = rule
 
     def applied(x: Span) -> Span | None:
+        """Return the values over a span; None where a part has none."""
         spans = [each(x) for each in certain]
         known = [span for span in spans if span is not None]
         return found(known) if len(known) == len(spans) else None
@@ -165,6 +166,7 @@ def _power_rule(exponent: Value, *, is_root: bool) -> Callable[[list[Span]], Spa
     power = 1 / exponent if is_root else exponent
 
     def applied(spans: list[Span]) -> Span | None:
+        """Return the power of the first span; None where it has none."""
         found = _positive_power(spans[0], abs(power)) if power else span_of(Fraction(1), Fraction(1))
         return _inverse(found) if found is not None and power < 0 else found
 
@@ -177,7 +179,7 @@ def _odd_root(end: Any, n: int) -> Any:
 
 
 def _positive_power(base: Span, exponent: Fraction) -> Span | None:
-    """Return a base to a positive exponent."""
+    """Return a base to a positive exponent; None where the base has no such power."""
     if exponent.denominator == 1:
         n = int(exponent)
         return _growing(base, lambda end: end**n) if n % 2 else _even(base, lambda end: end**n)
@@ -247,13 +249,13 @@ def _ln(spans: list[Span]) -> Span | None:
 
 
 def _log10(spans: list[Span]) -> Span | None:
-    """Return the decimal logarithm."""
+    """Return the decimal logarithm; None where there is no natural one."""
     natural = _ln(spans)
     return None if natural is None else _product([natural, span_of(*[1 / as_ball(Fraction(10)).log()] * 2)])
 
 
 def _general_power(spans: list[Span]) -> Span | None:
-    """Return a^b = e^(b ln a) for positive bases."""
+    """Return a^b = e^(b ln a) for positive bases; None for others."""
     natural = _ln(spans[:1])
     return None if natural is None else _exp([_product([spans[1], natural])])
 
@@ -326,7 +328,7 @@ def _bounded(name: str) -> Callable[[list[Span]], Span]:
 
 
 def _acos(spans: list[Span]) -> Span | None:
-    """Return arccos a, which falls."""
+    """Return arccos a, which falls; None for what lies wholly outside of -1 to 1."""
     a = _clipped(spans[0], -1, 1)
     return None if a is None else _outward(a.high.acos(), a.low.acos(), a.is_whole)
 

@@ -69,7 +69,7 @@ def abstract_data(
     if "definitions" in data:
         new["definitions"] = [renamed_latex(case, parse_in(case, each)) for each in data["definitions"]]
     if "subquestions" in data:
-        parts = [_asked(case, part, texts) for part in data["subquestions"]]
+        parts = [_renamed_part(case, part, texts) for part in data["subquestions"]]
         new["subquestions"] = [part for part in parts if part is not None]
     new["grading_standard"] = [
         {**node, "accept": [renamed_latex(case, parse_in(case, each)) for each in node["accept"]]}
@@ -109,14 +109,14 @@ def _made_text(template: Template, solved: Solved, texts: Mapping[int, str]) -> 
     """Return the text that is made up: the values, and the relations from which the final numbers follow."""
     values = ", ".join(f"${each}$" for each in _values(template, solved).values())
     case = solved.case
-    told = "; ".join(
-        f"${texts[index]}$" for index in (case.told if case.abstract_nodes is None else case.abstract_nodes)
+    laws = "; ".join(
+        f"${texts[index]}$" for index in (case.told_nodes if case.abstract_nodes is None else case.abstract_nodes)
     )
-    relations = f" These relations hold: {told}." if told else ""
+    relations = f" These relations hold: {laws}." if laws else ""
     return f"All quantities are numbers. Given are {values}.{relations}"
 
 
-def _asked(case: PreparedCase, part: Mapping[str, Any], texts: Mapping[int, str]) -> dict[str, Any] | None:
+def _renamed_part(case: PreparedCase, part: Mapping[str, Any], texts: Mapping[int, str]) -> dict[str, Any] | None:
     """Return a subquestion that asks for the final answers of its part by their renamed symbols.
 
     A part without a final answer asks for its last formula, and None stands for one without any.
@@ -288,9 +288,9 @@ def make_instance(
     texts = node_texts(solved, spelling)
     by_own_index = {node.own_index: texts[node.index] for node in case.nodes}
     data = problem_data(template, case.name, by_own_index, solved.drawn, solved.wording)
-    if variant == KNOWLEDGE and case.told:
-        told = "; ".join(f"${texts[index]}$" for index in case.told)
-        data["context"] = f"{data['context']}\n\nThese relations hold: {told}."
+    if variant == KNOWLEDGE and case.told_nodes:
+        laws = "; ".join(f"${texts[index]}$" for index in case.told_nodes)
+        data["context"] = f"{data['context']}\n\nThese relations hold: {laws}."
     elif variant == ABSTRACT:
         data = abstract_data(template, solved, data, texts)
     data["id"] = f"{template.id}-{variant}-{solved.seed}"
@@ -374,12 +374,12 @@ def _of_template(
             instance = make_instance(prepared, solve_original(prepared), ORIGINAL)
         yield instance
     drawn = [each for each in variants if each != ORIGINAL]
-    met = _Met()
+    earlier_instances = _EarlierInstances()
     seed, made, in_a_row = first, 0, 0
     while drawn and made < n:
         with full_precision():
             solved = solve_seed(prepared, seed, level=level)
-            earlier = met.earlier(solved)
+            earlier = earlier_instances.earlier(solved)
             ready = (
                 [] if earlier is not None else [make_instance(prepared, solved, each, level=level) for each in drawn]
             )
@@ -395,7 +395,7 @@ def _of_template(
         seed += 1
 
 
-class _Met:
+class _EarlierInstances:
     """The final numbers of the instances so far, so that one that repeats them is seen."""
 
     def __init__(self) -> None:

@@ -35,9 +35,9 @@ from prism.physics.units import find_unit, read_unit_product
 from prism.problem.fields import LoadReport, is_integer, quoted_value
 from prism.problem.shapes import (
     About,
-    Fit,
     Flag,
     Indices,
+    Reader,
     Style,
     Text,
     WholeSentenceError,
@@ -65,7 +65,7 @@ _KEYS_OF_WAYS = {
     "sign": ("uniform", "log_uniform", "integer", "choice"),
     "levels": ("uniform", "log_uniform", "integer"),
 }  # what else stands beside a way of drawing only if it does something there
-_STYLE = Style(refuses_unknown=True, beside=frozenset(_PASSED))
+_STYLE = Style(refuses_unknown=True, ignored_keys=frozenset(_PASSED))
 _FURTHER = ("is_final_answer", "points", "accept", "subquestion")
 _FORMS = ("", "scientific")
 _SIGNS = ("+", "-", "either")
@@ -130,11 +130,11 @@ _ID = text_like(_NAME, "is no name of letters, digits, `_`, `-` and `.`")
 _SHARE = value_if(lambda value: 0 <= _exact_number(value) < 1, "is no share from 0 to 1", _exact_number)
 _WEIGHT = value_if(lambda value: _exact_number(value) > 0, "is no positive number", _exact_number)
 Figures = Annotated[int | None, whole_number(1, _MAX_FIGURES)]
-UnitOf = Annotated[tuple[str, Unit | None], Fit(_unit)]
-Bounds = Annotated[tuple[Annotated[Fraction, Fit(_digits)], ...], About(said="is no pair of bounds")]
-WholeBounds = Annotated[tuple[Annotated[Fraction, Fit(_whole_digits)], ...], About(said="is no pair of bounds")]
-DataEntry = Annotated[dict[str, Any], About(said="is no table of columns and rows")]
-Choices = Annotated[tuple[Annotated[str, _CHOICE], ...], About(said=f"is no list of texts; {_QUOTES}")]
+UnitOf = Annotated[tuple[str, Unit | None], Reader(_unit)]
+Bounds = Annotated[tuple[Annotated[Fraction, Reader(_digits)], ...], About(fault="is no pair of bounds")]
+WholeBounds = Annotated[tuple[Annotated[Fraction, Reader(_whole_digits)], ...], About(fault="is no pair of bounds")]
+DataEntry = Annotated[dict[str, Any], About(fault="is no table of columns and rows")]
+Choices = Annotated[tuple[Annotated[str, _CHOICE], ...], About(fault=f"is no list of texts; {_QUOTES}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,17 +151,17 @@ class _ParameterEntry:
     figures: Figures = None
     unit: UnitOf = ("", None)
     sign: Annotated[str, value_if(lambda value: value in _SIGNS, f"is none of {', '.join(_SIGNS)}")] = "+"
-    levels: Annotated[tuple[WholeBounds, ...], About(said="is no list of bounds")] = ()
+    levels: Annotated[tuple[WholeBounds, ...], About(fault="is no list of bounds")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TableEntry:
     """Rows of values that belong together, here or in another file."""
 
-    columns: Annotated[tuple[Text, ...], About(said="is no list of names")]
-    rows: Annotated[tuple[Any, ...], About(said=f"is no list of 1 to {_MAX_ENTRIES} rows")]
+    columns: Annotated[tuple[Text, ...], About(fault="is no list of names")]
+    rows: Annotated[tuple[Any, ...], About(fault=f"is no list of 1 to {_MAX_ENTRIES} rows")]
     file: Any = None
-    usual: Annotated[dict[str, Bounds], About(said="is no table; write { rho = ['1', '20'] }")] = field(
+    usual: Annotated[dict[str, Bounds], About(fault="is no table; write { rho = ['1', '20'] }")] = field(
         default_factory=dict
     )
 
@@ -215,7 +215,7 @@ class _NodeEntry:
     CALLED: ClassVar = ("node", "index")
     index: Annotated[int | None, About(*_FROM_ONE), whole_number(1)]
     formula: Text = ""
-    number: Annotated[_NumberEntry | None, About(said="is no table; write { of = 's', unit = 'm' }")] = None
+    number: Annotated[_NumberEntry | None, About(fault="is no table; write { of = 's', unit = 'm' }")] = None
     dependency: Indices
     case: Text = ""
     is_final_answer: Flag | None = None
@@ -230,13 +230,13 @@ class _File:
 
     id: Annotated[str, _ID]
     figures: Figures = None
-    wording: Annotated[tuple[str, ...], Fit(_texts), About("write one text with blanks such as @{m}, or several")]
+    wording: Annotated[tuple[str, ...], Reader(_texts), About("write one text with blanks such as @{m}, or several")]
     abstract: Text = ""
     parameters: Annotated[
-        dict[str, Annotated[_ParameterEntry, About(said=_WRITE_WAY)]],
-        About(said="is no table of parameters"),
+        dict[str, Annotated[_ParameterEntry, About(fault=_WRITE_WAY)]],
+        About(fault="is no table of parameters"),
     ]
-    tables: dict[str, Annotated[dict[str, Any], About(said="is no table of columns and rows")]] = field(
+    tables: dict[str, Annotated[dict[str, Any], About(fault="is no table of columns and rows")]] = field(
         default_factory=dict
     )
     case: tuple[_CaseEntry, ...] = ()
@@ -244,7 +244,7 @@ class _File:
     subquestions: tuple[_PartEntry, ...] = ()
     grading_standard: Annotated[tuple[_NodeEntry, ...], About("it holds the nodes")]
     knowledge: Indices | None = None
-    original: Annotated[dict[str, Any] | None, About(said="is no table of values")] = None
+    original: Annotated[dict[str, Any] | None, About(fault="is no table of values")] = None
 
 
 @dataclass(slots=True)
@@ -356,7 +356,7 @@ def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Re
         parameters=parameters,
         tables=tables,
         original=_original(file_table, data, parameters, tables, reading),
-        told=_told(file_table.knowledge, nodes, reading),
+        told_nodes=_told_ids(file_table.knowledge, nodes, reading),
         abstract=file_table.abstract,
     )
     keys = data.get("parameters")
@@ -393,17 +393,17 @@ def _check_blanks(template: Template, keys: Mapping[str, Any], reading: _Reading
                 reading.fault(where, f"@{{{key}}} stands between dollar signs, and brings its own; write it outside")
 
 
-def _told(told: tuple[int, ...] | None, nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
+def _told_ids(ids: tuple[int, ...] | None, nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
     """Return the indices of the nodes that are to be told; None for the usual ones."""
-    if told is None:
+    if ids is None:
         return None
     known = {node.index for node in nodes if node.number is None}
-    for index in sorted(set(told) - known):
+    for index in sorted(set(ids) - known):
         reading.fault("knowledge", f"{index} is no node with a formula")
     finals = {node.index for node in nodes if node.further.get("is_final_answer") is True}
-    for index in sorted(set(told) & known & finals):
+    for index in sorted(set(ids) & known & finals):
         reading.fault("knowledge", f"{index} is a final answer, which is never told")
-    return tuple(sorted(set(told)))
+    return tuple(sorted(set(ids)))
 
 
 # Parameters and tables. ------------------------------------------------------------------------------------------
@@ -417,20 +417,20 @@ def _bounds(
     Args:
         written: as the file has them.
     """
-    told = ""
+    fault = ""
     if len(pair) != 2:
-        told = "" if reading.report.tells_of(where) else " is no pair of bounds"
+        fault = "" if reading.report.tells_of(where) else " is no pair of bounds"
         pair = (Fraction(1), Fraction(2))
     elif pair[0] >= pair[1]:
-        told = ": the lower bound comes first"
+        fault = ": the lower bound comes first"
     elif way == "integer" and any(each.denominator != 1 for each in pair):
-        told = ": bounds of integer are whole numbers"
+        fault = ": bounds of integer are whole numbers"
     elif way == "log_uniform" and pair[0] <= 0:
-        told = ": bounds of log_uniform are positive"
+        fault = ": bounds of log_uniform are positive"
     elif way != "integer" and not all(is_writable(each, figures) for each in pair):
-        told = f": a bound has more than {figures} figures; values are rounded to them"
-    if told:
-        reading.report.faults.append(f"{where}: {quoted_value(written)}{told}")
+        fault = f": a bound has more than {figures} figures; values are rounded to them"
+    if fault:
+        reading.report.faults.append(f"{where}: {quoted_value(written)}{fault}")
     return pair[0], pair[1]
 
 
@@ -673,11 +673,11 @@ def _node(entry: _NodeEntry, index: int, cases: Sequence[str], reading: _Reading
     elif number is None and latex:
         _parse(latex, f"{where}, formula", reading)
     further = {key: value for key, value in _present(entry).items() if key in _FURTHER}
-    asked = None if number is None else _asked(number, f"{where}, number", reading)
+    asked = None if number is None else _asked_number(number, f"{where}, number", reading)
     return TemplateNode(index, latex, asked, entry.dependency, _case_name(entry.case, where, cases, reading), further)
 
 
-def _asked(entry: _NumberEntry, where: str, reading: _Reading) -> AskedNumber:
+def _asked_number(entry: _NumberEntry, where: str, reading: _Reading) -> AskedNumber:
     """Return what a number node asks for."""
     name = _read_symbol(entry.of, f"{where}, of", reading) if entry.of else ""
     figures = entry.figures or reading.figures

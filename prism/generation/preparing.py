@@ -100,8 +100,8 @@ class PreparedCase:
         constants: values of the constants of nature that its formulas use, by name [SI].
         checked: the conditions with their relations.
         steps: what is worked out, in order.
-        beside: what the formulas determine besides, which no number needs.
-        told: indices of the nodes that `knowledge` tells.
+        unneeded_steps: what the formulas determine besides, which no number needs.
+        told_nodes: indices of the nodes that `knowledge` tells.
         abstract_nodes: of those that `abstract` tells, where no physics says the rest: with them every final answer
             follows; None if it does not with all formulas that are no final answers.
         signed: symbols that may be negative.
@@ -118,8 +118,8 @@ class PreparedCase:
     constants: Mapping[str, Value]
     checked: tuple[tuple[Condition, tuple[Relation, ...]], ...]
     steps: tuple[Step, ...]
-    beside: tuple[Step, ...]
-    told: tuple[int, ...]
+    unneeded_steps: tuple[Step, ...]
+    told_nodes: tuple[int, ...]
     abstract_nodes: tuple[int, ...] | None
     signed: frozenset[str]
     domains: Domains | None
@@ -215,30 +215,31 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
     have = {*known, *constants, *(step.name for step in steps)}
     others = {name for node in nodes for each in node.relations for name in each.names} - have
     every = [each for node in nodes for each in node.relations]
-    beside = tuple(step for name in sorted(others) for step in plan_steps(every, have, [name], signed) or ())
-    named = template.told
+    unneeded = tuple(step for name in sorted(others) for step in plan_steps(every, have, [name], signed) or ())
+    named = template.told_nodes
     if named is None:
         named = tuple(
             node.own_index for node in nodes if node.number is None and not (node.prerequisites or node.is_final)
         )
-    told = tuple(node.index for node in nodes if node.own_index in named)
+    told_nodes = tuple(node.index for node in nodes if node.own_index in named)
     return PreparedCase(
-        case, nodes, problem.dag, problem.context, constants, checked, steps, beside, told,
-        _nodes_of_abstract(nodes, told, {*known, *constants}, signed, domains), signed, domains, dimensions,
+        case, nodes, problem.dag, problem.context, constants, checked, steps, unneeded, told_nodes,
+        _nodes_of_abstract(nodes, told_nodes, {*known, *constants}, signed, domains), signed, domains, dimensions,
         _renamed(template, nodes, constants),
     )  # fmt: skip
 
 
 def _nodes_of_abstract(
     nodes: Sequence[PreparedNode],
-    told: Sequence[int],
+    told_nodes: Sequence[int],
     known: set[str],
     signed: frozenset[str],
     domains: Domains | None,
 ) -> tuple[int, ...] | None:
     """Return the told nodes, and of the further formulas the fewest with which all final answers follow.
 
-    A law that has prerequisites is told by the physics of a wording; where there is none, nothing else says it.
+    A law that has prerequisites is told by the physics of a wording; where there is none, nothing else says it. None if
+    they do not follow from all of them together.
     """
     finals = [node for node in nodes if node.is_final]
     wanted = {node.required_number.name for node in finals if node.number is not None}
@@ -249,12 +250,12 @@ def _nodes_of_abstract(
         relations = [each for node in several for each in node.relations]
         return plan_steps(relations, known, wanted - known, signed, domains) is not None
 
-    kept = [node for node in nodes if node.index in told or (node.relations and not node.is_final)]
+    kept = [node for node in nodes if node.index in told_nodes or (node.relations and not node.is_final)]
     if not follow(kept):
         return None
     for node in reversed(kept):
         without = [other for other in kept if other is not node]
-        if node.index not in told and follow(without):
+        if node.index not in told_nodes and follow(without):
             kept = without
     return tuple(node.index for node in kept)
 
@@ -620,7 +621,7 @@ def _raise_ambiguous(case: PreparedCase, values: Mapping[str, Value]) -> None:
 def known_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, Value]:
     """Return the values of all symbols that have one, whether the conditions hold or not."""
     values = {**given, **case.constants}
-    for step in (*case.steps, *case.beside):
+    for step in (*case.steps, *case.unneeded_steps):
         with suppress(Unsolved):
             values[step.name] = work_out_step(step, values)
     return values

@@ -152,7 +152,10 @@ class _Search:
 def _plan(
     equations: list[Relation], known: frozenset[str], wanted: frozenset[str], search: _Search, depth: int
 ) -> tuple[Step, ...] | None:
-    """Return steps as `plan_steps`, with some that nothing needs, and `depth` further equations put in."""
+    """Return steps as `plan_steps`, with some that nothing needs, and `depth` further equations put in.
+
+    None where no way is found within the depth and the tries of the search.
+    """
     steps = solved_one_by_one(equations, known, search.signed, search.domains)
     known = known.union(step.name for step in steps)
     if wanted <= known:

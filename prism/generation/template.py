@@ -171,7 +171,7 @@ class Template:
         parameters: by key.
         tables: by name.
         original: None if the file has no values of its own.
-        told: indices of the nodes that `knowledge` tells; None for those without prerequisites.
+        told_nodes: indices of the nodes that `knowledge` tells; None for those without prerequisites.
         abstract: own text of the variant `abstract`; empty for the one that is made up.
     """
 
@@ -187,7 +187,7 @@ class Template:
     parameters: Mapping[str, Parameter] = field(hash=False)
     tables: Mapping[str, DataTable] = field(hash=False)
     original: Original | None
-    told: tuple[int, ...] | None
+    told_nodes: tuple[int, ...] | None
     abstract: str
 
     def __repr__(self) -> str:

@@ -179,7 +179,10 @@ def _is_perfect(graded: Grade) -> bool:
 def _ungraded(
     prepared: PreparedProblem, extraction: Extraction | None, *, sample_id: str | None, thinking: bool
 ) -> Grade:
-    """Return the grade of a solution whose operations ended before it was graded; extraction is None if before it."""
+    """Return the grade of a solution whose operations ended before it was graded: score 0, status too_large.
+
+    Each formula found so far stands in it as too large; extraction is None where they ended before that.
+    """
     left_out = LeftOut() if extraction is None else extraction.left_out
     formulas = [_too_large(item) for item in extraction or () if thinking or item.kind != "thinking"]
     return _scored(

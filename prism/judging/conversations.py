@@ -54,7 +54,7 @@ class Judge:
 
     @property
     def own_seed(self) -> int | None:
-        """The seed of this sample."""
+        """The seed of this sample: that of the run, one more for each sample before it; None if the run has none."""
         return None if self.seed is None else self.seed + self.sample - 1
 
     def body(self, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def look(
 
 def _is_sent_back(call: Call, values: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return True if the reply of a call does not accept that of the one before."""
-    return bool(call.back_to) and call.name in values and not values[call.name].get(call.unless)
+    return bool(call.back_to) and call.name in values and not values[call.name].get(call.accepting_key)
 
 
 class _State:
@@ -182,11 +182,11 @@ class _State:
                 self.left_out.add(call.name)
             return  # behind an open ask, or behind a failure, which is told there
         seen = {
-            **self.item.values, "call": {"name": call.name, **call.own}, "judge": self.judge.name,
+            **self.item.values, "call": {"name": call.name, **call.parameters}, "judge": self.judge.name,
             "replies": {name: self.values[name] for name in call.needs},
             "feedback": list(self.feedback.get(call.name, ())),
         }  # fmt: skip
-        if not self.task.templates.holds(call.when, seen):
+        if not self.task.templates.holds(call.condition, seen):
             self.left_out.add(call.name)
             return
         prompt = self.task.templates.render(call.prompt, seen)

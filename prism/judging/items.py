@@ -277,7 +277,10 @@ def _of_templates(source: Source) -> Iterator[Item]:
 
 
 def _of_records(source: Source) -> Iterator[Item]:
-    """Yield the records of a file."""
+    """Yield the records of a file, once all of them are read.
+
+    Raises DataFileError, with all faults, for a record without an id and for an id that stands twice.
+    """
     path = Path(source.problems)
     faults = Faults()
     seen: dict[str, str] = {}

@@ -92,18 +92,18 @@ class Purse:
             if limit is not None and spent is not None and spent > limit:
                 self.reached = name
                 return None
-        self._move(wanted, 1)
+        self._count_estimate(wanted, 1)
         return wanted
 
     def settle(self, reserved: Reservation, reply: Reply | None, *, was_sent: bool = True) -> None:
         """Count what a request has cost in place of what was set aside; of one that was not sent, nothing."""
-        self._move(reserved, -1)
+        self._count_estimate(reserved, -1)
         if reply is not None:
             self.add([reply])
         elif was_sent:
             self.calls += 1
 
-    def _move(self, reserved: Reservation, sign: int) -> None:
+    def _count_estimate(self, reserved: Reservation, sign: int) -> None:
         """Count an estimate, or take it back."""
         self.calls += sign
         self.tokens_in += sign * reserved.tokens_in

@@ -133,12 +133,12 @@ class Pace:
     def answered(self, headers: Mapping[str, str]) -> None:
         """Take in the headers of a reply: let more out, or wait for the reset of a limit that is used up."""
         self.width = min(float(self.most), self.width + 1 / self.width)
-        self._hold(min(wait_for_reset(headers), LONGEST_WAIT))
+        self._pause(min(wait_for_reset(headers), LONGEST_WAIT))
 
     def refused(self, wait: float) -> None:
         """Let half as many out, and none before so many seconds."""
         self.width = max(1.0, self.width / 2)
-        self._hold(wait)
+        self._pause(wait)
 
     async def let_all_out(self) -> None:
         """End all waiting: nothing is going to be asked any more."""
@@ -146,7 +146,7 @@ class Pace:
             self.width, self._not_before = float("inf"), 0.0
             self._changed.notify_all()
 
-    def _hold(self, wait: float) -> None:
+    def _pause(self, wait: float) -> None:
         """Let none out before so many seconds."""
         if wait > 0:
             self._not_before = max(self._not_before, asyncio.get_running_loop().time() + wait)

@@ -47,17 +47,17 @@ class Board:
 
     Attributes:
         judges, n_items: who are asked, and about how many items, each of them about each.
-        kept: the file of replies.
+        reply_file: where the replies are kept.
         refused: why a request will have no reply, by digest.
-        left: requests that nobody has answered, in order of the input.
+        unanswered: requests that nobody has answered, in order of the input.
     """
 
-    def __init__(self, task: Task, judges: Sequence[Judge], items: Sequence[Item], kept: ReplyFile) -> None:
+    def __init__(self, task: Task, judges: Sequence[Judge], items: Sequence[Item], reply_file: ReplyFile) -> None:
         """Set up the conversations; none is looked at yet."""
-        self.task, self.judges, self.n_items, self.kept = task, judges, len(items), kept
+        self.task, self.judges, self.n_items, self.reply_file = task, judges, len(items), reply_file
         self.conversations = [Conversation(item, judge) for item in items for judge in judges]
         self.refused: dict[str, str] = {}
-        self.left: dict[str, Ask] = {}
+        self.unanswered: dict[str, Ask] = {}
         self._unseen = deque(self.conversations)
         self._ready: deque[Ask] = deque()
         self._waiting: dict[str, list[Conversation]] = {}
@@ -81,11 +81,11 @@ class Board:
         is_open: list[Conversation] = []
         for one in self.conversations:
             try:
-                found = look(self.task, one.judge, one.item, self.kept.replies)
+                found = look(self.task, one.judge, one.item, self.reply_file.replies)
             except PrismError as error:
                 faults[str(error)] = None
                 continue
-            self._watch(one, found)
+            self._note_end(one, found)
             if one.end is None:
                 is_open.append(one)
         if faults:
@@ -109,7 +109,7 @@ class Board:
             OSError: it cannot be kept.
             PrismError: no reply of so many has fit.
         """
-        self.kept.add(ask.digest, reply)
+        self.reply_file.add(ask.digest, reply)
         self._go_on(ask.digest)
 
     def refuse(self, ask: Ask, why: str) -> None:
@@ -119,7 +119,7 @@ class Board:
 
     def leave(self, ask: Ask) -> None:
         """Note that a request stays open."""
-        self.left[ask.digest] = ask
+        self.unanswered[ask.digest] = ask
         for conversation in self._waiting.pop(ask.digest, ()):
             conversation.open.discard(ask.digest)
 
@@ -132,17 +132,17 @@ class Board:
 
     def _look_at(self, conversation: Conversation) -> None:
         """Open the requests of a conversation; one that another conversation waits for is made once."""
-        found = look(self.task, conversation.judge, conversation.item, self.kept.replies, self.refused)
+        found = look(self.task, conversation.judge, conversation.item, self.reply_file.replies, self.refused)
         for ask in found.asks:
-            if ask.digest in self.left:
+            if ask.digest in self.unanswered:
                 continue
             conversation.open.add(ask.digest)
             if ask.digest not in self._waiting:
                 self._ready.append(ask)
             self._waiting.setdefault(ask.digest, []).append(conversation)
-        self._watch(conversation, found)
+        self._note_end(conversation, found)
 
-    def _watch(self, conversation: Conversation, found: Look) -> None:
+    def _note_end(self, conversation: Conversation, found: Look) -> None:
         """Note the end of a conversation, and what failed of calls none of which has a reply that fits.
 
         Errors:
@@ -223,7 +223,7 @@ class _Crew:
         self.manners, self.on_done = manners, on_done
         self.ended: PrismError | OSError | None = None
         self._paces: dict[str, Pace] = {}
-        self._news = asyncio.Condition()
+        self._changed = asyncio.Condition()
         self._over = asyncio.Event()
         self._n_answered = 0
         self._n_refused = 0
@@ -240,11 +240,11 @@ class _Crew:
             ask = self._take()
             if ask is not None:
                 await self._make(ask)
-                async with self._news:
-                    self._news.notify_all()
+                async with self._changed:
+                    self._changed.notify_all()
             elif not self.is_over and self.board.has_more():
-                async with self._news:
-                    await self._news.wait()
+                async with self._changed:
+                    await self._changed.wait()
             else:
                 break
         await self._wake()
@@ -255,8 +255,8 @@ class _Crew:
             self._over.set()
             for pace in self._paces.values():
                 await pace.let_all_out()
-        async with self._news:
-            self._news.notify_all()
+        async with self._changed:
+            self._changed.notify_all()
 
     def _take(self) -> Ask | None:
         """Return the next request; None where there is none now."""
@@ -356,7 +356,7 @@ def take_batch(board: Board, lines: Mapping[str, Any]) -> BatchTaken:
     """
     failed: dict[str, str] = {}
     n = 0
-    before = len(lines.keys() & board.kept.replies.keys())
+    before = len(lines.keys() & board.reply_file.replies.keys())
     while (ask := board.take()) is not None:
         line = lines.get(ask.digest)
         try:

@@ -64,22 +64,22 @@ class Call:
         prompt: file of the template.
         schema: the JSON Schema of the reply.
         needs: calls whose replies the prompt uses, that of `back_to` among them; it is made behind them.
-        when: a Jinja expression; the call is left out where it is false. Empty: always.
+        condition: a Jinja expression; the call is left out where it is false. Empty: always.
         check: of `CHECKS`: what else a reply has to fulfil.
         back_to: the call that is made anew where this one's reply does not accept; empty for none.
-        unless: the key of the reply that accepts.
-        own: the table `with`, which the prompt sees as `call`.
+        accepting_key: the key of the reply that accepts.
+        parameters: the table `with`, which the prompt sees as `call`.
     """
 
     name: str
     prompt: str
     schema: Mapping[str, Any] = field(hash=False)
     needs: tuple[str, ...] = ()
-    when: str = ""
+    condition: str = ""
     check: str = ""
     back_to: str = ""
-    unless: str = ""
-    own: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    accepting_key: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class _TaskFile:
     rounds: Annotated[int, whole_number(0, MAX_ROUNDS)] = 0
     partial: Flag = False
     images: Flag = False
-    call: Annotated[tuple[_CallEntry, ...], About(said="is no list; expected tables [[call]]")] = (_CallEntry(),)
+    call: Annotated[tuple[_CallEntry, ...], About(fault="is no list; expected tables [[call]]")] = (_CallEntry(),)
 
 
 def _read_task(folder: Path) -> Task:
@@ -268,9 +268,9 @@ def _read_templates(reader: _Reader, calls: tuple[Call, ...]) -> Templates:
             except TemplateError as error:
                 reader.faults.append(f"{name}: line {getattr(error, 'lineno', '?')}: {error.message}")
     for call in calls:
-        if call.when:
+        if call.condition:
             try:
-                templates.compile_condition(call.when)
+                templates.compile_condition(call.condition)
             except TemplateError as error:
                 reader.faults.append(f"call {call.name}, when: {error.message}")
     return templates

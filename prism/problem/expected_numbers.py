@@ -99,7 +99,10 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
 
 
 def _asked_unit(node: ProblemNode, number: StatedNumber, problem: Problem) -> Unit | None:
-    """Return the unit that the question of a final node names; of a number with a unit, one of its dimension."""
+    """Return the unit that the question of a final node names; of a number with a unit, one of its dimension.
+
+    None for other nodes, and where the question names none.
+    """
     if not node.is_final:
         return None
     return asked_unit(_question_of(node, problem), None if number.unit is None else number.dimension)

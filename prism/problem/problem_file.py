@@ -15,11 +15,11 @@ from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, 
 from prism.problem.fields import LoadReport, quoted_value
 from prism.problem.shapes import (
     About,
-    Fit,
     Flag,
     Index,
     Indices,
     Name,
+    Reader,
     Text,
     WholeSentenceError,
     exact_number,
@@ -33,7 +33,7 @@ _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "un
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
 
 
-NodeSet = Annotated[Indices, Fit(lambda indices: tuple(sorted(set(indices))), is_last=True)]
+NodeSet = Annotated[Indices, Reader(lambda indices: tuple(sorted(set(indices))), is_last=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Expected:
 
     matched: NodeSet
     credited: NodeSet
-    score: Annotated[float, exact_number(0, 1, said="is no number from 0 to 1"), Fit(float, is_last=True)]
+    score: Annotated[float, exact_number(0, 1, fault="is no number from 0 to 1"), Reader(float, is_last=True)]
     final_correct: Flag
     debatable: NodeSet = ()
     needs_definitions: NodeSet = ()
@@ -64,7 +64,7 @@ class Expected:
     unevaluated: NodeSet = ()
     known_gaps: NodeSet = ()
     alternative: Text = ""
-    without_definitions: Annotated[None, Fit(lambda _: None)] = None  # in the label, and no grade looks at it
+    without_definitions: Annotated[None, Reader(lambda _: None)] = None  # in the label, and no grade looks at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +174,11 @@ class NodeEntry:
     formula: Text | None
     dependency: Indices
     is_final_answer: Flag = False
-    points: Annotated[Fraction, exact_number(said="is no finite number >= 0")] = Fraction(1)
-    accept: Annotated[tuple[Text, ...], About(said="is no list of formulas")] = ()
+    points: Annotated[Fraction, exact_number(fault="is no finite number >= 0")] = Fraction(1)
+    accept: Annotated[tuple[Text, ...], About(fault="is no list of formulas")] = ()
     subquestion: Text = ""
     reviewed: Flag = True
-    edges: Annotated[tuple[EdgeNote, ...], About(said="is no list of tables")] = ()
+    edges: Annotated[tuple[EdgeNote, ...], About(fault="is no list of tables")] = ()
 
 
 NodeEntries = tuple[NodeEntry, ...] | None
@@ -214,7 +214,7 @@ class Marks:
 class ProblemFile(ReferenceTable):
     """The whole; a statement is required, though it may be empty: what it does not declare may be a constant."""
 
-    id: Annotated[str, Fit(read_problem_id)]
+    id: Annotated[str, Reader(read_problem_id)]
     title: Text = ""
     domain: Text = ""
     subtopic: Text = ""
@@ -222,7 +222,7 @@ class ProblemFile(ReferenceTable):
     origin: Text = ""
     source: Text = ""
     context: Text
-    difficulty: Annotated[Marks | None, About(said="is no table of C1 and C2, each 1, 2 or 3")] = None
+    difficulty: Annotated[Marks | None, About(fault="is no table of C1 and C2, each 1, 2 or 3")] = None
     final_answer_form: Text = ""
     final_answer_instructions: Text = ""
     significant_figures: Figures = None

@@ -76,7 +76,7 @@ _WITH_MACROS = frozenset((
     "context", "subquestions", "symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
 _WITH_DECIMALS = frozenset(("givens", "definitions", ALTERNATIVES, *NODE_LISTS))
-_STYLE = Style(beside=frozenset(("$schema",)))
+_STYLE = Style(ignored_keys=frozenset(("$schema",)))
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
 # The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
 # equal parts, the upper end of each belonging to the next: 3 and 4, 5 and 6, 7 to 9.
@@ -464,7 +464,10 @@ def _file_of_answer(data: Table) -> ProblemFile | None:
 
 
 def _template_origin(given: object) -> TemplateOrigin | None:
-    """Read `metadata.template`, which a file may use as it likes: what is no text or whole number is absent."""
+    """Read `metadata.template`, which a file may use as it likes; None for what is no table or has no `id`.
+
+    What is no text or whole number in it is absent.
+    """
     if not isinstance(given, Mapping):
         return None
     texts = {key: str(value) for key, value in given.items() if isinstance(value, str) or is_integer(value)}

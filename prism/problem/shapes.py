@@ -37,7 +37,7 @@ _UNKNOWN = "unexpected_keyword_argument"
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Reader:
     """In an annotation: what makes the value; its ValueError says what the value is not, `is no number`.
 
     Attributes:
@@ -63,7 +63,7 @@ class About:
     """In an annotation: what to do where the value is missing, and what is said of another type than is expected."""
 
     hint: str = ""
-    said: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +90,20 @@ def read_name(value: Any) -> str:
     return value
 
 
-def value_if(is_fit: Callable[[Any], bool], said: str, made: Callable[[Any], Any] = lambda value: value) -> Fit:
-    """Return what reads a value that fulfils a condition; `said` of any other, `made` makes another value of it."""
+def value_if(is_fit: Callable[[Any], bool], fault: str, made: Callable[[Any], Any] = lambda value: value) -> Reader:
+    """Return what reads a value that fulfils a condition; `fault` of any other, `made` makes another value of it."""
 
     def read(value: Any) -> Any:
         if not is_fit(value):
-            raise ValueError(said)
+            raise ValueError(fault)
         return made(value)
 
-    return Fit(read)
+    return Reader(read)
 
 
-def text_like(pattern: re.Pattern[str], said: str) -> Fit:
-    """Return what reads a text that a pattern matches whole; `said` of any other value."""
-    return value_if(lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None, said)
+def text_like(pattern: re.Pattern[str], fault: str) -> Reader:
+    """Return what reads a text that a pattern matches whole; `fault` of any other value."""
+    return value_if(lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None, fault)
 
 
 def _may_be_id(value: Any) -> bool:
@@ -114,33 +114,33 @@ def _may_be_id(value: Any) -> bool:
 Text = Annotated[str, value_if(lambda value: isinstance(value, str), "is no text")]
 Flag = Annotated[bool, value_if(lambda value: isinstance(value, bool), "is neither true nor false")]
 Id = Annotated[str, value_if(_may_be_id, "is neither a text nor a whole number", str)]
-Name = Annotated[str, Fit(read_name)]
+Name = Annotated[str, Reader(read_name)]
 Index = Annotated[int, value_if(is_integer, "is no node index")]
 Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
 
 
-def whole_number(least: int, most: int = 10**MAX_DIGITS, *, said: str = "") -> Fit:
+def whole_number(least: int, most: int = 10**MAX_DIGITS, *, fault: str = "") -> Reader:
     """Return what reads a whole number between bounds, which are allowed."""
     words = f"of {least} or more" if most == 10**MAX_DIGITS else f"{least}..{most}"
-    return value_if(lambda value: is_integer(value) and least <= value <= most, said or f"is no whole number {words}")
+    return value_if(lambda value: is_integer(value) and least <= value <= most, fault or f"is no whole number {words}")
 
 
-def exact_number(least: int | None = None, most: int | None = None, *, said: str = "is no number") -> Fit:
+def exact_number(least: int | None = None, most: int | None = None, *, fault: str = "is no number") -> Reader:
     """Return what reads a number as the fraction of its decimal digits; bounds are allowed."""
     bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
 
     def read(value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise ValueError(said)
+            raise ValueError(fault)
         number = Fraction(str(value))
         if (least is not None and number < least) or (most is not None and number > most):
             raise ValueError(f"is no number {bounds}")
         return number
 
-    return Fit(read)
+    return Reader(read)
 
 
-def one_of(choices: Collection[str]) -> Fit:
+def one_of(choices: Collection[str]) -> Reader:
     """Return what reads one of some texts, whatever its case."""
     known = {each.casefold(): each for each in choices}
 
@@ -150,7 +150,7 @@ def one_of(choices: Collection[str]) -> Fit:
         near = nearest_name(value.casefold(), known) if isinstance(value, str) else ""
         raise ValueError(f"is none of {', '.join(choices)}{f'; did you mean {known[near]}?' if near else ''}")
 
-    return Fit(read)
+    return Reader(read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +159,14 @@ class Style:
 
     Attributes:
         refuses_unknown: a key that nobody knows is a fault, and no warning.
-        beside: keys of the outermost table that are passed over.
+        ignored_keys: keys of the outermost table that are passed over.
         where: name of the outermost table, before all places.
     """
 
     entry: str = "entry"
     table: str = "table"
     refuses_unknown: bool = False
-    beside: frozenset[str] = frozenset()
+    ignored_keys: frozenset[str] = frozenset()
     where: str = ""
 
 
@@ -181,7 +181,7 @@ def read_shape(shape: type[T], table: Mapping[str, Any], report: LoadReport, sty
     """
     from pydantic import ValidationError
 
-    plain = {key: value for key, value in _plain(table).items() if key not in style.beside}
+    plain = {key: value for key, value in _plain(table).items() if key not in style.ignored_keys}
     for is_told in (False, True, True, True, True):  # a table that is mended may need more, and that again
         try:
             return cast(T, _adapter(cast(Hashable, shape)).validate_python(plain))
@@ -278,8 +278,8 @@ def _tell(shape: type, table: Any, errors: Iterable[Any], report: LoadReport, st
         n_unknown[loc[:-1]] = n_unknown.get(loc[:-1], 0) + is_warning
         if not is_warning or n_unknown[loc[:-1]] <= _MAX_UNKNOWN:
             kinds = _kinds(shape, loc)
-            said = f"{_place(kinds, table, loc, faulty, style)}: {_words(each, kinds, style)}"
-            (report.warnings if is_warning else report.faults).append(said)
+            message = f"{_place(kinds, table, loc, faulty, style)}: {_words(each, kinds, style)}"
+            (report.warnings if is_warning else report.faults).append(message)
     for loc, n in n_unknown.items():
         if n > _MAX_UNKNOWN:
             where = _place(_kinds(shape, loc), table, loc, faulty, style)
@@ -292,7 +292,7 @@ def _words(error: Any, kinds: list[Any], style: Style) -> str:
     about = next((note for note in _bare(kinds[-1])[1] if isinstance(note, About)), About())
     key = str(error["loc"][-1])[:_MAX_SHOWN]
     if kind == _UNKNOWN:
-        known = sorted({*_hints(_bare(kinds[-2])[0]), *style.beside})
+        known = sorted({*_hints(_bare(kinds[-2])[0]), *style.ignored_keys})
         if style.refuses_unknown:
             return f"unknown key{did_you_mean(key, known)}"
         near = nearest_name(key, known)
@@ -304,9 +304,9 @@ def _words(error: Any, kinds: list[Any], style: Style) -> str:
         return f"is missing{f'; {hint}' if hint else ''}"
     if kind == "value_error":
         found = error["ctx"]["error"]
-        return str(found) if isinstance(found, WholeSentenceError) else f"{quoted_value(value)} {about.said or found}"
+        return str(found) if isinstance(found, WholeSentenceError) else f"{quoted_value(value)} {about.fault or found}"
     usual = "is no list" if kind == "tuple_type" else f"is no {style.table}"  # else of a dataclass or a dictionary
-    return f"{quoted_value(value)} {about.said or usual}"
+    return f"{quoted_value(value)} {about.fault or usual}"
 
 
 def _mend(shape: type, value: Any, loc: Loc) -> None:
@@ -317,7 +317,7 @@ def _mend(shape: type, value: Any, loc: Loc) -> None:
     last = loc[-1]
     bare, notes = _bare(kind)
     empty, is_needed = get_origin(bare) or bare, last in _needed(_bare(kinds[-1])[0])
-    is_fit = any(isinstance(note, Fit) and not note.is_last for note in notes)
+    is_fit = any(isinstance(note, Reader) and not note.is_last for note in notes)
     if isinstance(last, int) and is_dataclass(bare) and not _needed(bare):
         value[last] = {}  # so that those behind it keep their places
     elif is_needed and is_fit:

@@ -152,7 +152,7 @@ def with_macros(source: PlainProblem, macros: Mapping[str, object]) -> PlainProb
     own = (source.data or {}).get("macros") or {}
     if not isinstance(own, Mapping):
         return source  # a fault, which is told when the table is read
-    both = _both(own, macros)
+    both = _with_macros(own, macros)
     digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
     return replace(source, data={**(source.data or {}), "macros": both}, sha256=digest)
 
@@ -163,13 +163,13 @@ def with_stated_macros(data: Table) -> Table:
     if not isinstance(text, str) or not isinstance(own, Mapping) or not defines_macros(text):
         return data
     stated = {name: macro.body for name, macro in defined_macros(text).items() if macro.is_plain}
-    return {**data, "macros": _both(own, stated)} if stated else data
+    return {**data, "macros": _with_macros(own, stated)} if stated else data
 
 
-def _both(own: Table, beside: Table) -> Table:
+def _with_macros(own: Table, stated: Table) -> Table:
     """Return two tables of macros as one, in which those of `own` go before those of the same name."""
     named = {str(key).removeprefix("\\") for key in own}
-    return {**{key: body for key, body in beside.items() if str(key).removeprefix("\\") not in named}, **own}
+    return {**{key: body for key, body in stated.items() if str(key).removeprefix("\\") not in named}, **own}
 
 
 def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:

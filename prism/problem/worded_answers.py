@@ -123,6 +123,8 @@ def _choice_in_other_words(
 ) -> _Choice | None:
     """Return the option that a text states in the words of another language, or as what "does not change".
 
+    Return `found`, which may be None, where it does neither.
+
     Args:
         found: the option that it states in the words of the options, which a text of another language may have too.
         asked: words of the question; what does not change is of it, or a pronoun.

@@ -183,7 +183,7 @@ def rows_of_findings(
     rows = []
     for entry in findings.entries:
         one = entry.value
-        about = Scored(one.problem_id, one.sample_id, one.kept, findings_sha256=entry.sha256)
+        about = Scored(one.problem_id, one.sample_id, one.kept_fields, findings_sha256=entry.sha256)
         said = None if ratings is None else ratings.get((one.problem_id, one.sample_id), {})
         rows.append(engjudge_row(about, one, None, options, notes=entry.notes, ratings=said))
     return rows
@@ -351,11 +351,11 @@ def _sanity_points(sanity: JudgedSanity | None) -> Fraction | None:
 
 
 def _stage_part(
-    name: str, presence: Presence, settled: Settled[Fraction], kept: Fraction | None, options: EngJudgeOptions
+    name: str, presence: Presence, settled: Settled[Fraction], propagated: Fraction | None, options: EngJudgeOptions
 ) -> Part:
     """Return a stage as a part of a row: its own score, and in the findings what the stages before it leave of that."""
     if presence is Presence.ABSENT:
         return Part(name, Fraction(0), settled.basis, settled.findings)
-    is_told = kept is not None and Ablation.PROPAGATION not in options.scoring.without
-    told = (f"propagated: {float(kept or 0):.6g}",) if is_told else ()
-    return Part(name, _share(settled.value), settled.basis, (*settled.findings, *told))
+    is_shown = propagated is not None and Ablation.PROPAGATION not in options.scoring.without
+    findings = (f"propagated: {float(propagated or 0):.6g}",) if is_shown else ()
+    return Part(name, _share(settled.value), settled.basis, (*settled.findings, *findings))

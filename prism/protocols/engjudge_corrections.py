@@ -17,7 +17,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any
 
-from prism.problem.shapes import Fit, Id, one_of
+from prism.problem.shapes import Id, Reader, one_of
 from prism.protocols.engjudge_scoring import FULL, mean_of
 from prism.protocols.engjudge_topology import SHORT_NAMES, stage_name
 from prism.protocols.entry_files import of_shape
@@ -55,7 +55,7 @@ class Correction:
 
     problem_id: Id
     sample_id: Id
-    part: Annotated[str, Fit(_part)]
+    part: Annotated[str, Reader(_part)]
     rating: Annotated[Rating, one_of(Rating)]
     rater: Id = ""
 
@@ -100,7 +100,7 @@ def corrected(score: Fraction, rating: Rating) -> Fraction:
 
 
 def corrected_mean(score: Fraction | None, ratings: Sequence[Rating]) -> Fraction | None:
-    """Return the mean of a score as each of some people corrects it; the score itself if nobody does."""
+    """Return the mean of a score as each of some people corrects it; the score itself if nobody does, None for None."""
     if score is None or not ratings:
         return score
     return mean_of(corrected(score, each) for each in ratings)

@@ -27,7 +27,7 @@ from prism.equivalence.numbers.stated import six_figures
 from prism.errors import count_of
 from prism.inputs import did_you_mean
 from prism.problem.fields import LoadReport, quoted_value
-from prism.problem.shapes import PASSES_UNKNOWN, About, Fit, Flag, Id, Text, exact_number, one_of, read_shape
+from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, Reader, Text, exact_number, one_of, read_shape
 from prism.protocols.engjudge_answers import error_band, relative_error
 from prism.protocols.engjudge_scoring import FULL, PENALTIES, stage_totals
 from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, stage_name
@@ -166,7 +166,7 @@ class _Row:
     problem_id: Id
     sample_id: Id
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
-    absent: Annotated[tuple[Annotated[str, Fit(_stage)], ...], About(said="is no list of stages")] = ()
+    absent: Annotated[tuple[Annotated[str, Reader(_stage)], ...], About(fault="is no list of stages")] = ()
     meta: _Meta = _Meta()
 
 
@@ -205,7 +205,7 @@ class SolutionFindings:
         stages: by full name; one that nobody judged is not among them.
         absent: stages that the row says the solution lacks.
         coverage, verbosity, sanity: None where nobody made the check.
-        kept: fields of the row that go beside its score.
+        kept_fields: fields of the row that go beside its score.
     """
 
     problem_id: str
@@ -215,7 +215,7 @@ class SolutionFindings:
     coverage: JudgedPart | None = None
     verbosity: JudgedPart | None = None
     sanity: JudgedSanity | None = None
-    kept: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    kept_fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def read_findings(table: Table, report: LoadReport, *, keep: Collection[str] = (
     Args:
         keep: further fields of the row that go beside its score.
     """
-    row = read_shape(_Row, table, report, replace(ENTRY, beside=ENTRY.beside.union(keep)))
+    row = read_shape(_Row, table, report, replace(ENTRY, ignored_keys=ENTRY.ignored_keys.union(keep)))
     stages: dict[str, JudgedPart] = {}
     listed = table.get("stages")
     for key in map(str, listed if isinstance(listed, Mapping) else ()):
@@ -396,11 +396,11 @@ def _number(value: Any) -> Fraction | None:
     return Fraction(str(value))
 
 
-def _rounds_to(exact: Fraction, told: Fraction) -> bool:
+def _rounds_to(exact: Fraction, stated: Fraction) -> bool:
     """Return True if an exact number rounds to the digits that another one shows, or lies on its edge."""
-    exponent = Decimal(str(float(told))).normalize().as_tuple().exponent
+    exponent = Decimal(str(float(stated))).normalize().as_tuple().exponent
     unit = Fraction(10) ** min(int(exponent), 0)
-    return abs(exact - told) <= unit / 2
+    return abs(exact - stated) <= unit / 2
 
 
 # Checks. ------------------------------------------------------------------------------------------------------------

@@ -256,7 +256,7 @@ def _has_zero_point(f: Formula) -> bool:
     return any(unit is not None and unit.offset for unit in units)
 
 
-def _at(difference: Difference, position: int) -> str:
+def _in_place(difference: Difference, position: int) -> str:
     """Return what differs and where: `sign at node 3, formula 5`, formulas counted from 1."""
     node = "" if difference.node is None else f" at node {difference.node}"
     return f"{difference.kind}{node}, formula {position + 1}"
@@ -284,12 +284,15 @@ def _once(slips: Iterable[tuple[str, Difference, int]]) -> list[tuple[str, str]]
     first: dict[tuple[object, ...], tuple[str, str]] = {}
     for cost, each, at in sorted(slips, key=lambda slip: slip[2]):
         key = (each.kind, each.node) if each.node is not None else (each.kind, each.has, each.should)
-        first.setdefault(key, (cost, _at(each, at)))
+        first.setdefault(key, (cost, _in_place(each, at)))
     return list(first.values())
 
 
 def _rule_algebra(evidence: _Evidence) -> RuledPart | None:
-    """Decide ALGEBRAIC_ACCURACY by slips that are shown, or by all nodes with prerequisites being credited."""
+    """Decide ALGEBRAIC_ACCURACY by slips that are shown, or by all nodes with prerequisites being credited.
+
+    None where neither is so.
+    """
     later = set(evidence.prepared.problem.dag.indices) - evidence.sources
     slips, unfit = [], []
     for each, at in _wrong(evidence):
@@ -371,7 +374,10 @@ class _AnswerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _JudgedAnswer:
-    """The answer to one question: its band, and the faults of its unit and figures, in words; empty for none."""
+    """The answer to one question: node, state and band, `why` it has this band, faults of unit and figures in words.
+
+    All three texts are empty where there is nothing to say.
+    """
 
     node: int
     state: _AnswerState
@@ -441,13 +447,16 @@ def _judge_answer(index: int, evidence: _Evidence) -> _JudgedAnswer:
 
 
 def _matching_number(node: ReferenceNode, evidence: _Evidence) -> StatedNumber | None:
-    """Return the last number of a formula that matches a node."""
+    """Return the last number of a formula that matches a node; None if there is none."""
     found = [each for item in evidence.items if node.index in item.graded.nodes for each in item.numbers_of(node)]
     return found[-1] if found else None
 
 
 def _last_number(node: ReferenceNode, evidence: _Evidence) -> StatedNumber | None:
-    """Return the number that a solution states for what a node is solved for: the last one in a box, else the last."""
+    """Return the number that a solution states for what a node is solved for: the last one in a box, else the last.
+
+    Only numbers of formulas that differ from the node count; None if there is none.
+    """
     found = [
         (item.graded.kind == "boxed", item.position, each)
         for item in evidence.items

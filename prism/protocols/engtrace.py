@@ -126,7 +126,7 @@ def score_trace(pair: TracePair, options: EngTraceOptions, graded: GradedTraces 
         scored.f1.value, scored.f1.low, scored.f1.high, tuple(_parts(matrix, scored)),
         policies={
             "engtrace_alignment": matrix.alignment, "engtrace_precision": scored.precision.value,
-            "engtrace_recall": scored.recall.value, "engtrace_rouge2": words.two, "engtrace_rougeL": words.longest,
+            "engtrace_recall": scored.recall.value, "engtrace_rouge2": words.pairs, "engtrace_rougeL": words.longest,
         },
         final_correct=final_right, settings=options.settings,
         notes=(
@@ -191,7 +191,7 @@ def _outcome_notes(gold: Trace, predicted: Trace, final_right: bool | None, caus
 
 
 def _cause(graded: GradedTraces, compared: StepPairs) -> RootCause | None:
-    """Return the root cause of a wrong trace."""
+    """Return the root cause of a wrong trace; None where rules leave it open."""
     reference = in_alternative(graded.prepared, graded.predicted.alternative)
     numbers = [
         each for row in compared.rows for pair in row if pair.meeting is Meeting.SAME for each in pair.differences

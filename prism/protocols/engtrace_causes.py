@@ -61,7 +61,7 @@ def first_yes(answers: Mapping[RootCause, bool | None]) -> RootCause | None:
 def root_cause(
     dag: ReferenceDag, grade: Grade, diagnosis: Diagnosis, numbers: Sequence[NumberDifference] = ()
 ) -> RootCause | None:
-    """Return the root cause of a trace whose final answer is wrong, as far as rules decide it.
+    """Return the root cause of a trace whose final answer is wrong; None where rules leave it open.
 
     Args:
         dag: the reference DAG that the grade is of.
@@ -116,20 +116,20 @@ def read_causes(path: Path) -> dict[CauseKey, RootCause]:
     return found
 
 
-def with_cause_of_file(row: ProtocolRow, said: RootCause | None, *, prefers_rules: bool) -> ProtocolRow:
+def with_cause_of_file(row: ProtocolRow, cause: RootCause | None, *, prefers_rules: bool) -> ProtocolRow:
     """Return the row of a wrong trace with the cause that a file names, and what decided it; any other as it is."""
-    if row.final_correct is not False or said is None:
+    if row.final_correct is not False or cause is None:
         return row
     by_rule = row.about.meta.get("root_cause")
-    basis = Basis.FILE if not by_rule else Basis.BOTH if by_rule == said else Basis.CONFLICT
-    counts = by_rule if basis is Basis.CONFLICT and prefers_rules else str(said)
-    told = f"root cause of the file: {said}{f', by rule {by_rule}' if basis is Basis.CONFLICT else ''}"
+    basis = Basis.FILE if not by_rule else Basis.BOTH if by_rule == cause else Basis.CONFLICT
+    counts = by_rule if basis is Basis.CONFLICT and prefers_rules else str(cause)
+    note = f"root cause of the file: {cause}{f', by rule {by_rule}' if basis is Basis.CONFLICT else ''}"
     meta = {**row.about.meta, "root_cause": counts, "root_cause_basis": str(basis)}
-    return replace(row, about=replace(row.about, meta=meta), notes=(*row.notes, told))
+    return replace(row, about=replace(row.about, meta=meta), notes=(*row.notes, note))
 
 
-def _described(apart: NumberDifference) -> Difference:
+def _described(difference: NumberDifference) -> Difference:
     """Return how a number differs from the gold's: by a unit, a sign, a factor, or by its value."""
-    has, should = number(apart.claimed.value), number(apart.wanted.number.value)
-    source = formula((apart.wanted.subject, should), ("=",))
-    return describe_number_difference(apart.wanted, NumberSpec(), _NO_NODE, apart.claimed, has, source)
+    has, should = number(difference.claimed.value), number(difference.wanted.number.value)
+    source = formula((difference.wanted.subject, should), ("=",))
+    return describe_number_difference(difference.wanted, NumberSpec(), _NO_NODE, difference.claimed, has, source)

@@ -16,8 +16,8 @@ from prism.inputs import shown
 from prism.problem.fields import LoadReport, quoted_value
 from prism.problem.shapes import (
     PASSES_UNKNOWN,
-    Fit,
     Id,
+    Reader,
     Text,
     WholeSentenceError,
     exact_number,
@@ -50,7 +50,7 @@ class _GoldRow:
     __pydantic_config__: ClassVar = PASSES_UNKNOWN
     id: Id
     seed: Id = ""
-    solution: Annotated[str, Fit(_gold_text)]
+    solution: Annotated[str, Reader(_gold_text)]
     question: Text = ""
 
 
@@ -234,7 +234,7 @@ def _golds_by_name(file: EntryFile[Gold]) -> dict[Name, Gold]:
     for entry in file.entries:
         gold = entry.value
         if gold.name in found and found[gold.name].solution != gold.solution:
-            faults.add(f"another solution than in {places[gold.name]}, for {_told(gold.name)}", entry.place)
+            faults.add(f"another solution than in {places[gold.name]}, for {_trace_name(gold.name)}", entry.place)
         found.setdefault(gold.name, gold)
         places.setdefault(gold.name, entry.place)
     faults.check(file.path)
@@ -248,16 +248,16 @@ def _with_golds(file: EntryFile[Prediction], golds: Mapping[Name, Gold]) -> list
         one = entry.value
         sample_id = one.sample_id or str(number)
         if one.name not in golds:
-            faults.add(f"no gold has {_told(one.name)}", entry.place)
+            faults.add(f"no gold has {_trace_name(one.name)}", entry.place)
         elif (earlier := taken.setdefault((one.name, sample_id), entry.place)) != entry.place:
-            faults.add(f"sample_id: {shown(sample_id)} of {_told(one.name)} stands in {earlier} too", entry.place)
+            faults.add(f"sample_id: {shown(sample_id)} of {_trace_name(one.name)} stands in {earlier} too", entry.place)
         else:
             pairs.append(TracePair(golds[one.name], one, sample_id, notes=entry.notes))
     faults.check(file.path)
     return pairs
 
 
-def _told(name: Name) -> str:
+def _trace_name(name: Name) -> str:
     """Return the name of a trace in words."""
     return f"id {shown(name[0])}" + (f", seed {name[1]}" if name[1] else "")
 
@@ -299,7 +299,7 @@ def _with_entries(pairs: Sequence[TracePair], file: EntryFile[PairEntry], *, is_
         sample_id = one.sample_id or (there[0] if len(there) == 1 else "")
         if sample_id not in there:
             said = f", sample_id {shown(sample_id)}" if sample_id else ""
-            faults.add(f"no one prediction has {_told(one.name)}{said}", entry.place)
+            faults.add(f"no one prediction has {_trace_name(one.name)}{said}", entry.place)
             continue
         key = one.name, sample_id, one.place, one.vote.judge if one.vote else ""
         if (earlier := seen.setdefault(key, entry.place)) != entry.place:

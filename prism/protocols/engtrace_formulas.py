@@ -160,7 +160,11 @@ def _pairs_within_budget(
 
 
 def _formulas_by_step(trace: Trace, context: Context, grade: Grade | None) -> list[_StepFormulas]:
-    """Return what each step of a trace states; formulas outside of all steps are left out."""
+    """Return what each step of a trace states, by the place where each formula stands.
+
+    Formulas outside of all steps, or of a kind that is not counted, are left out; a step with one that cannot be read
+    is marked. A grade adds the nodes that formulas of the step match, those withheld included.
+    """
     found = [_StepFormulas() for _ in trace.steps]
     for located in extract(trace.text, macros=context.macros, symbols=context.declared):
         step = _step_at(trace, located.span[0])

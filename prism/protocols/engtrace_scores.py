@@ -28,7 +28,7 @@ class Bounded:
 
     @property
     def value(self) -> Fraction | None:
-        """The number, if nothing that is open can move it."""
+        """The number, if nothing that is open can move it; else None."""
         return self.low if self.low == self.high else None
 
 

@@ -182,7 +182,10 @@ class _Number:
 
 
 def _value_as_written(text: str) -> Fraction | None:
-    """Return the value of a text for the variant `paper`."""
+    """Return the value of a text for the variant `paper`: the last number behind an equals sign, else the last of all.
+
+    A marked answer is looked at first. None if no number stands alone.
+    """
     for place in (_answer_text(text), text):
         alone = [each for each in _numbers(place) if each.stands_alone]
         for each in (*(one for one in reversed(alone) if one.follows_equals), *reversed(alone)):
@@ -232,7 +235,7 @@ _TOO_LONG = re.compile(rf"\d{{{_MAX_DIGITS},}}+")
 
 
 def _value_as_released(text: str) -> Fraction | None:
-    """Return the value of a text for the variant `released`."""
+    """Return the value of a text for the variant `released`; None if it has no number."""
     text = _TOO_LONG.sub(" ", " ".join(text.split()))
     tag = _RELEASED_TAG.search(text)
     tagged = _ANYWHERE.search(text, tag.end()) if tag else None

@@ -30,12 +30,12 @@ class Vote:
     """What one judge says of a pair of steps.
 
     Attributes:
-        said: the class, or the score as it was written.
+        answer: the class, or the score as it was written.
         score: None where the judge gave none.
     """
 
     judge: str
-    said: str
+    answer: str
     score: Fraction | None
 
 
@@ -56,4 +56,4 @@ def consensus(votes: Sequence[Vote]) -> Fraction | None:
 
 def in_words(votes: Sequence[Vote]) -> tuple[str, ...]:
     """Return votes as findings, in the order of the judges' names: `vote A: Alternative Correct`."""
-    return tuple(f"vote {vote.judge}: {vote.said}" for vote in sorted(votes, key=lambda vote: (vote.judge, vote.said)))
+    return tuple(f"vote {vote.judge}: {vote.answer}" for vote in sorted(votes, key=lambda one: (one.judge, one.answer)))

@@ -28,7 +28,7 @@ T = TypeVar("T")
 Table = Mapping[str, Any]
 JUDGED = "judged"
 """The key under which `prism judge` says what made a finding: task, model, tokens. Nothing follows from it."""
-ENTRY = replace(JSON, beside=frozenset((JUDGED,)))
+ENTRY = replace(JSON, ignored_keys=frozenset((JUDGED,)))
 """How messages name what stands in an entry."""
 
 _FENCES = ("```", "~~~")

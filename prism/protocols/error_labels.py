@@ -21,7 +21,7 @@ from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
 from prism.errors import PrismError
 from prism.problem.fields import LoadReport
 from prism.problem.schema import Problem
-from prism.problem.shapes import About, Fit, Id, Text, exact_number, one_of, read_shape
+from prism.problem.shapes import About, Id, Reader, Text, exact_number, one_of, read_shape
 from prism.protocols.entry_files import ENTRY, EntryFile, Table, read_entries
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.psas_findings import LABELS
@@ -34,9 +34,9 @@ OPEN = "open"
 
 _LABELS = (*LABELS, NO_ERROR)
 Labels = Annotated[
-    tuple[Annotated[str, one_of(LABELS)], ...], Fit(lambda labels: tuple(dict.fromkeys(labels)), is_last=True)
+    tuple[Annotated[str, one_of(LABELS)], ...], Reader(lambda labels: tuple(dict.fromkeys(labels)), is_last=True)
 ]
-Texts = Annotated[tuple[Text, ...], About(said="is no list of texts")]
+Texts = Annotated[tuple[Text, ...], About(fault="is no list of texts")]
 
 
 @dataclass(frozen=True, slots=True)

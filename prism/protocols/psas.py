@@ -110,16 +110,11 @@ def step_bounds(step: ReferenceStep, marks: StepMarks, variant: Variant) -> Boun
     """Return the bounds of a step's score; None for a step that is left out."""
     if variant == Variant.JUDGED and not step.nodes:
         return None
-    ends = [
-        _step_score(step, value=_at(marks.value, best=best), equation=_at(marks.equation, best=best), variant=variant)
-        for best in (False, True)
-    ]
+    ends = []
+    for end in (False, True):  # of what is undecided
+        value, equation = (end if mark is None else mark for mark in (marks.value, marks.equation))
+        ends.append(_step_score(step, value=value, equation=equation, variant=variant))
     return Bounds(*ends)
-
-
-def _at(mark: bool | None, *, best: bool) -> bool:
-    """Return a mark, or at its best or worst what is undecided."""
-    return best if mark is None else mark
 
 
 def _step_score(step: ReferenceStep, *, value: bool, equation: bool, variant: Variant) -> Fraction:

@@ -27,7 +27,7 @@ from prism.physics.context import parse
 from prism.physics.quantities import read_quantity
 from prism.problem.fields import LoadReport
 from prism.problem.schema import load_problem
-from prism.problem.shapes import PASSES_UNKNOWN, Fit, Id, Text, read_shape
+from prism.problem.shapes import PASSES_UNKNOWN, Id, Reader, Text, read_shape
 from prism.protocols.entry_files import ENTRY, Table, read_entries
 from prism.protocols.psas_steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, step_name
 from prism.runs.records import MAX_RECORD, Faults
@@ -90,7 +90,7 @@ def _text_of(value: Any) -> str:
     return "" if text.casefold() in _NOTHING else text
 
 
-_Cell = Annotated[str, Fit(_text_of)]
+_Cell = Annotated[str, Reader(_text_of)]
 
 
 @dataclass(frozen=True, slots=True)

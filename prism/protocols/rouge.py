@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 class Rouge:
     """F1 of shared pairs of words and of the longest common subsequence, each from 0 to 1."""
 
-    two: Fraction
+    pairs: Fraction
     longest: Fraction
 
 
@@ -33,7 +33,7 @@ def rouge(reference: str, candidate: str) -> Rouge:
     """Return both measures; 0 where a text has no pair of words, or no word.
 
     >>> rouge("the rate is two", "the rate is three")
-    Rouge(two=Fraction(2, 3), longest=Fraction(3, 4))
+    Rouge(pairs=Fraction(2, 3), longest=Fraction(3, 4))
     """
     first, second = _words(reference), _words(candidate)
     pairs, others = Counter(pairwise(first)), Counter(pairwise(second))

@@ -102,7 +102,7 @@ def rows_side_by_side(
     """
     rollouts = list(graded)
     references = {name: PsasReference(problem, parts_of(problem)) for name, problem in problems.items()}
-    judged = [_with(one, None if one.more is None else one.more.ruled) for one in rollouts]
+    judged = [_with_result(one, None if one.more is None else one.more.ruled) for one in rollouts]
     options = EngJudgeOptions(stages=StageSource.NONE)
     return SideBySide(
         tuple(_score_row(one) for one in rollouts),
@@ -112,7 +112,7 @@ def rows_side_by_side(
     )
 
 
-def _with(one: GradedRollout[Any], more: Any) -> GradedRollout[Any]:
+def _with_result(one: GradedRollout[Any], more: Any) -> GradedRollout[Any]:
     """Return a graded rollout with something else found beside it."""
     return GradedRollout(one.problem, one.rollout, one.grade, more)
 
@@ -131,7 +131,7 @@ def _for_psas(
     for one in rollouts:
         relabelled = with_part_labels(one.problem, one.rollout)
         if relabelled is one.rollout:
-            found.append(_with(one, None if one.more is None else one.more.stated))
+            found.append(_with_result(one, None if one.more is None else one.more.stated))
             continue
         (again,) = grade_rollouts(problems, [relabelled], then=stated_nodes, thinking=thinking)
         found.append(replace(again, rollout=one.rollout))

@@ -82,7 +82,7 @@ def leaderboard_parts(found: Leaderboard) -> list[Part]:
         parts += [""] if number else []
         parts.append(_board_table(board, "ranking" if not number else f"apart-{number}",
                                   "Ranking" if not number else f"Apart {number}"))  # fmt: skip
-        parts += [f"Not ranked with the first table: {reason}." for reason in board.apart]
+        parts += [f"Not ranked with the first table: {reason}." for reason in board.reasons_apart]
         parts.append(f"{grader_text(board.grader)}; {count_of(len(board.ids), 'problem')}.")
     return parts
 

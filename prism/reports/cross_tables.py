@@ -186,7 +186,7 @@ def _problem_value(row: ReportRow, name: str) -> object:
 
 def kept_names(rows: Iterable[ReportRow]) -> list[str]:
     """List the names of all kept fields, in order."""
-    return sorted({name for row in rows for name in row.kept})
+    return sorted({name for row in rows for name in row.fields})
 
 
 def field_reader(name: str, rows: Sequence[ReportRow]) -> Callable[[ReportRow], str]:
@@ -374,12 +374,12 @@ def sorted_keys(keys: Iterable[Key]) -> tuple[Key, ...]:
 
 
 def _cell(
-    pair: tuple[Key, Key], own: pd.DataFrame, figures: pd.DataFrame, measures: Iterable[Measure], replicates: int
+    pair: tuple[Key, Key], rows: pd.DataFrame, figures: pd.DataFrame, measures: Iterable[Measure], replicates: int
 ) -> CrossCell:
     """Compute the figures of one cell; `figures` are the scored rows as of `with_measures`."""
-    scored = figures.loc[own.index[own["score"].notna()]]
+    scored = figures.loc[rows.index[rows["score"].notna()]]
     return CrossCell(
-        *pair, own["problem"].nunique(), len(own), len(own) - len(scored),
+        *pair, rows["problem"].nunique(), len(rows), len(rows) - len(scored),
         tuple(_estimate(one, scored, replicates) for one in measures),
     )  # fmt: skip
 

@@ -285,7 +285,10 @@ def score_row_summary(row: Mapping[str, Any]) -> str:
 
 
 def _read_inspect(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """Yield the judgements of an Inspect sample: one rater for each scorer, or for each key of a score with several."""
+    """Yield the judgements of an Inspect sample: one rater for each scorer, or for each key of a score with several.
+
+    A sample without scores yields one judgement, marked as dropped: failed, or without a score.
+    """
     meta = record.get("metadata") if isinstance(record.get("metadata"), Mapping) else {}
     named = {name: id_of(meta.get(name)) for name in _INSPECT_META} if isinstance(meta, Mapping) else {}
     epoch = record.get("epoch")

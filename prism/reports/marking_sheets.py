@@ -234,7 +234,7 @@ def _require_fields(names: Sequence[str], rows: Sequence[ReportRow], *, has_judg
     for name in names:
         if name == "judges" and not has_judges:
             faults.append("judges: no judge is named behind the results")
-        elif name not in STRATA and all(at_path(row.kept, tuple(name.split("."))) is ABSENT for row in rows):
+        elif name not in STRATA and all(at_path(row.fields, tuple(name.split("."))) is ABSENT for row in rows):
             there = list(dict.fromkeys([*STRATA, *kept_names(rows)]))
             fault = f"no row has this field{did_you_mean(name, there)}; there are {', '.join(there)}"
             faults.append(f"{name}: {fault} (`prism run --keep` keeps more)")
@@ -245,7 +245,7 @@ def _require_fields(names: Sequence[str], rows: Sequence[ReportRow], *, has_judg
 def _stratum_value(name: str, row: ReportRow, known: Mapping[str, str]) -> str:
     """Return the value of one field of strata for a rollout; `known` are those that its problem does not say."""
     if name not in STRATA:
-        value = at_path(row.kept, tuple(name.split(".")))
+        value = at_path(row.fields, tuple(name.split(".")))
         return NOT_SAID if value is ABSENT else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     problem = row.problem
     assert problem is not None

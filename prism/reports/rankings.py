@@ -73,13 +73,13 @@ class Board:
         grader: of all of their rows.
         problems: id and sha256 of all of their problems.
         entries: by rank; those without a score last.
-        apart: why they are not ranked with the first board's; empty for that one.
+        reasons_apart: why they are not ranked with the first board's; empty for that one.
     """
 
     grader: Grader
     problems: States
     entries: tuple[Entry, ...]
-    apart: tuple[str, ...] = ()
+    reasons_apart: tuple[str, ...] = ()
 
     @property
     def problems_sha256(self) -> str:
@@ -100,7 +100,7 @@ class Board:
                 "version": version, "fingerprint": sign, "schema": schema, "rules": rules, "policy": policy or None,
             },
             "problems": [{"problem_id": name, "problem_sha256": sha256} for name, sha256 in sorted(self.problems)],
-            "problems_sha256": self.problems_sha256, "apart": list(self.apart),
+            "problems_sha256": self.problems_sha256, "apart": list(self.reasons_apart),
             "entries": [one.to_dict() for one in self.entries],
         }  # fmt: skip
 
@@ -156,8 +156,8 @@ def make_leaderboard(
             boards[grader, states].append(entry)
     found = [Board(*key, _ranked(entries, replicates)) for key, entries in boards.items()]
     found.sort(key=lambda one: (-len(one.entries), one.grader, one.problems_sha256))
-    apart = (found[0], *(replace(one, apart=_why_apart(found[0], one)) for one in found[1:])) if found else ()
-    return Leaderboard(dict(sha256 or {}), apart)
+    ranked = (found[0], *(replace(one, reasons_apart=_why_apart(found[0], one)) for one in found[1:])) if found else ()
+    return Leaderboard(dict(sha256 or {}), ranked)
 
 
 def known_grader(grader: Grader) -> tuple[int | None, str]:

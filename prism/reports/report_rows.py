@@ -47,7 +47,7 @@ class ReportRow:
     Attributes:
         place: its number in the file, from 1.
         model: name of the model that wrote the solution; empty where the row does not say.
-        kept: fields of the rollout that `prism run --keep` copied into the row, by name.
+        fields: those of the rollout that `prism run --keep` copied into the row, by name.
         has_formulas: True if the row lists its formulas; a compact one does not.
         problem_sha256: of the problem that it was graded against.
         problem: None where none fits.
@@ -62,7 +62,7 @@ class ReportRow:
     model: str
     has_formulas: bool
     problem_sha256: str = ""
-    kept: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
     text: str | None = None
     unfit: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def template_of(row: ReportRow) -> TemplateOrigin | None:
     if row.problem is not None:
         found = row.problem.template
     else:
-        kept = [row.kept.get(name) for name in ("template", "variant", "pair")]
+        kept = [row.fields.get(name) for name in ("template", "variant", "pair")]
         found = TemplateOrigin(*map(str, kept)) if all(isinstance(each, str) and each for each in kept) else None
     return found if found is not None and found.variant in VARIANTS and found.pair else None
 
@@ -117,9 +117,9 @@ def read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Re
 
 def kept_value(row: ReportRow, name: str) -> object:
     """Return a kept field of a row: under that name, else by its path with dots; None where the row has none."""
-    if name in row.kept:
-        return row.kept[name]
-    value = at_path(row.kept, tuple(name.split(".")))
+    if name in row.fields:
+        return row.fields[name]
+    value = at_path(row.fields, tuple(name.split(".")))
     return None if value is ABSENT else value
 
 

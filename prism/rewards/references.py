@@ -100,7 +100,10 @@ def is_like_an_id(text: str, ids: Collection[str] = ()) -> bool:
 
 
 def _listed_golds(reference: object) -> Sequence[object] | None:
-    """Return what may be the gold answers of a row: one, or those of a list or of the JSON of a list of texts."""
+    """Return what may be the gold answers of a row: one, or those of a list or of the JSON of a list of texts.
+
+    None for a text that begins as such JSON and cannot be read or lists other things than texts.
+    """
     if isinstance(reference, str) and reference.lstrip()[:1] == "[" and _JSON.match(reference.strip()):
         try:
             reference = parse_json(reference)

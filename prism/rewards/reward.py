@@ -75,7 +75,7 @@ class Reward:
         told: what the doors of frameworks have warned of, in the name of this reward.
     """
 
-    __slots__ = ("_workers", "ready", "scoring", "thinking", "told", "workers")
+    __slots__ = ("_workers", "ready", "scoring", "thinking", "warned", "workers")
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Reward:
         self.thinking = thinking
         self.ready = PreparedCache(by_id, size=kept, training=chosen.needs_training, paths=paths)
         self.workers = workers
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
         self._workers: RewardWorkers | None = None
         if workers:
             job = partial(_reward_rollout, scoring=chosen, thinking=thinking)
@@ -211,9 +211,9 @@ class Reward:
             done.set_result(self._here(reference, solution, sample_id))
             return done
         (sent,) = self._workers.submit([row], {"sample_id": sample_id})
-        told: Future[Rewarded] = Future()
-        sent.add_done_callback(partial(_pass_on, told))
-        return told
+        rewarded: Future[Rewarded] = Future()
+        sent.add_done_callback(partial(_pass_on, rewarded))
+        return rewarded
 
     def _sendable(self, reference: Any, solution: object) -> Row | None:
         """Return a row as it is sent to a worker; None if it has a bad reference or cannot be sent."""
@@ -278,15 +278,15 @@ def _reward_of_result(result: Any) -> Rewarded:
     return result
 
 
-def _pass_on(told: Future[Rewarded], sent: Future[Any]) -> None:
+def _pass_on(rewarded: Future[Rewarded], sent: Future[Any]) -> None:
     """Resolve the future that was handed out when that of the worker is."""
-    if not told.set_running_or_notify_cancel():
+    if not rewarded.set_running_or_notify_cancel():
         return
     error = CancelledError() if sent.cancelled() else sent.exception()
     if error is not None:
-        told.set_exception(error)
+        rewarded.set_exception(error)
     else:
-        told.set_result(_reward_of_result(sent.result()))
+        rewarded.set_result(_reward_of_result(sent.result()))
 
 
 # Shared by the frameworks' modules. --------------------------------------------------------------------------------

@@ -99,6 +99,6 @@ def _named(places: Sequence[int]) -> str:
 
 def _tell(reward: Reward, what: str) -> None:
     """Warn of something that the reward has not warned of; beyond `MOST_TOLD` of nothing."""
-    if what not in reward.told and len(reward.told) < MOST_TOLD:
-        reward.told.add(what)
+    if what not in reward.warned and len(reward.warned) < MOST_TOLD:
+        reward.warned.add(what)
         warnings.warn(what, stacklevel=4)

@@ -35,9 +35,10 @@ class AffineQueue(Generic[T]):
         taker.set_result(value)
 
     def ask(self, last: Hashable) -> Future[T]:
-        """Return a future of the next value for a taker that was at `last`; it has the first that waits, if one does.
+        """Return a future of the next value for a taker whose last one was of the group `last`.
 
-        Who asks before it tells what it has done is there when that brings more of the same.
+        It has the first value that waits, whatever its group, if one does; else it joins the takers, and gets a value
+        of its group if one comes. Who asks before it reports what it has done is there in time for more of the same.
         """
         taker: Future[T] = Future()
         with self._lock:

@@ -282,10 +282,10 @@ class _BlockStore:
     def __init__(self, setup: bytes) -> None:
         """Hold no blocks; `setup` is the pickled `_Setup` that graders fetch."""
         self._setup = setup
-        self._there: dict[int, bytes] = {}
-        self._asked: Counter[int] = Counter()
+        self._blocks: dict[int, bytes] = {}
+        self._times_taken: Counter[int] = Counter()
         self._end: int | None = None
-        self._news = asyncio.Condition()
+        self._cond = asyncio.Condition()
 
     async def setup(self) -> bytes:
         """Return the pickled `_Setup`."""
@@ -293,27 +293,27 @@ class _BlockStore:
 
     async def put(self, number: int, block: bytes) -> None:
         """Store a pickled block of rollouts until it is dropped."""
-        async with self._news:
-            self._there[number] = block
-            self._news.notify_all()
+        async with self._cond:
+            self._blocks[number] = block
+            self._cond.notify_all()
 
     async def end(self, n_block: int) -> None:
         """Note that there are no blocks from number `n_block` on, so that `take` stops waiting for one."""
-        async with self._news:
+        async with self._cond:
             self._end = n_block
-            self._news.notify_all()
+            self._cond.notify_all()
 
     async def take(self, number: int) -> tuple[bytes | None, int]:
         """Wait for block `number`; return it, or None if there is no such block, and how often it was taken so far."""
-        async with self._news:
-            await self._news.wait_for(lambda: number in self._there or (self._end is not None and number >= self._end))
-        self._asked[number] += 1
-        return self._there.get(number), self._asked[number]
+        async with self._cond:
+            await self._cond.wait_for(lambda: number in self._blocks or (self._end is not None and number >= self._end))
+        self._times_taken[number] += 1
+        return self._blocks.get(number), self._times_taken[number]
 
     async def drop(self, number: int) -> None:
         """Forget a block whose results have arrived."""
-        self._there.pop(number, None)
-        self._asked.pop(number, None)
+        self._blocks.pop(number, None)
+        self._times_taken.pop(number, None)
 
 
 class _Grader:

@@ -309,8 +309,8 @@ class _DoubtfulIds:
         """Begin without records; `named` are the fields of the map."""
         self._only = next(iter(problem_ids)) if len(problem_ids) == 1 else None
         self._names = [each for each in _other_names(PROBLEM_FIELDS, named.values()) if each not in _SURE_FIELDS]
-        self._own: dict[str, str] = {}
-        self._others: dict[str, tuple[str, str]] = {}
+        self._with_id: dict[str, str] = {}
+        self._with_other_id: dict[str, tuple[str, str]] = {}
 
     def look_at(self, record: Mapping[str, Any], fields: Fields, place: str) -> None:
         """Remember for each field the first record with the id of the problem, and the first with another one."""
@@ -319,16 +319,16 @@ class _DoubtfulIds:
         for name in self._names:
             value = id_of(at_path(record, tuple(name.split("."))))
             if value == self._only:
-                self._own.setdefault(name, place)
+                self._with_id.setdefault(name, place)
             elif value is not None:
-                self._others.setdefault(name, (shown(value), place))
+                self._with_other_id.setdefault(name, (shown(value), place))
 
     def faults(self) -> Iterator[str]:
         """Yield a fault for each field that has both."""
-        for name in sorted(self._own.keys() & self._others.keys()):
-            other, place = self._others[name]
+        for name in sorted(self._with_id.keys() & self._with_other_id.keys()):
+            other, place = self._with_other_id[name]
             yield (
-                f"{self._own[name]}: the field {name} holds the id of the one problem, {shown(self._only)}, and in "
+                f"{self._with_id[name]}: the field {name} holds the id of the one problem, {shown(self._only)}, and in "
                 f"{place} {other}; say `--map problem_id={name}`, or `--map sample_id={name}` if it names samples"
             )
 

@@ -357,7 +357,7 @@ class _Setup:
     job: Job
     training: bool
     kill_after: float
-    kept: int = PREPARED
+    kept_problems: int = PREPARED
     prepares: bool = False
 
 
@@ -740,7 +740,7 @@ def main() -> None:
     messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_messages, args=(incoming, messages), daemon=True).start()
     setup: _Setup = pickle.loads(messages.get())  # noqa: S301 - from the process that has started this one
-    prepared = new_prepared_cache(training=setup.training, kept=setup.kept)
+    prepared = new_prepared_cache(training=setup.training, kept=setup.kept_problems)
     warm()
     relax_garbage_collection()
     memory = Memory()

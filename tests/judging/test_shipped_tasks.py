@@ -142,9 +142,9 @@ def test_engjudge_has_eight_stages_and_three_checks_and_the_caps_of_each() -> No
     calls = {call.name: call for call in load_task("engjudge").calls}
     assert [*calls] == [*SHORT_NAMES, "coverage", "verbosity", "sanity"]
     for short, name in SHORT_NAMES.items():
-        assert calls[short].own["stage"] == name
+        assert calls[short].parameters["stage"] == name
         offered = {cap for cap, (_, stages) in CAPS.items() if short in stages}
-        own = set(calls[short].own.get("caps", ()))
+        own = set(calls[short].parameters.get("caps", ()))
         flags = {"ES": {"governing_equation_incorrect"}, "FA": {"physically_impossible_answer"}}.get(short, set())
         assert own | flags == offered, short
     assert "governing_equation_correct" in calls["ES"].schema["required"]

@@ -79,7 +79,7 @@ def test_branches_of_gemini_make_its_row_of_table_1_in_the_report() -> None:
     assert counts == {"Chemical": 244, "Electrical": 318, "Mechanical": 321}
     made = [
         ReportRow(k, Grade(f"{branch} {k}", "a", "ok", float(k < right), (), (), (), k < right, {}, (), 0, 0, ()),
-                  "", False, kept={"branch": branch})
+                  "", False, fields={"branch": branch})
         for branch, right in counts.items()
         for k in range(450)
     ]  # fmt: skip

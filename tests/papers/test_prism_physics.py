@@ -101,7 +101,7 @@ def report_row(place: int, name: str, level: str, row: dict[str, str], *, is_rig
         f"{level} {place}", name, "ok", score, (), (), (), is_right, {"strict": score}, (), 0, 0, ()
     )  # fmt: skip
     kept = {"model": name, "difficulty": level, "seconds": float(row[f"{level} time"])}
-    return ReportRow(place, grade, name, False, kept=kept)
+    return ReportRow(place, grade, name, False, fields=kept)
 
 
 def report_of(rows: list[dict[str, str]]) -> CrossTable:

@@ -88,7 +88,7 @@ def test_a_style_names_entries_and_refuses_what_nobody_knows() -> None:
         'sheet 1, titles: unknown key; did you mean "title"?',
         "sheet 1, steps, item 1: 4 is no object",
     ]
-    assert told({**GOOD, "titles": 1}, beside=frozenset(("titles",)))[1:] == ([], [])
+    assert told({**GOOD, "titles": 1}, ignored_keys=frozenset(("titles",)))[1:] == ([], [])
 
 
 def test_very_many_unknown_keys_are_counted() -> None:

@@ -208,7 +208,7 @@ def test_unknown_keys_are_warnings() -> None:
         "ALGEBRAIC_ACCURACY, error: unknown key, ignored; did you mean errors?",
     ]
     report = LoadReport([], [])
-    kept = read_findings({"problem_id": "p", "sample_id": "s", "model": "m"}, report, keep=["model"]).kept
+    kept = read_findings({"problem_id": "p", "sample_id": "s", "model": "m"}, report, keep=["model"]).kept_fields
     assert (kept, report.warnings) == ({"model": "m"}, [])
 
 

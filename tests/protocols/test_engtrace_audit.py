@@ -35,9 +35,9 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
 def test_rouge_counts_pairs_of_words_and_the_longest_run_in_order() -> None:
     """Pairs: the-cat, cat-sat beside the-cat, cat-ate: 1 of 2 and 2. Longest: the cat ... : 2 of 3 and 3."""
     found = rouge("The cat sat", "the cat ate")
-    assert (found.two, found.longest) == (Fraction(1, 2), Fraction(2, 3))
+    assert (found.pairs, found.longest) == (Fraction(1, 2), Fraction(2, 3))
     assert rouge("a b a b", "a b") == rouge("a b", "a b a b")
-    assert rouge("a b a b", "a b").two == Fraction(2, 4)  # clipped: 1 of 3 and 1
+    assert rouge("a b a b", "a b").pairs == Fraction(2, 4)  # clipped: 1 of 3 and 1
     assert rouge("", "a b") == rouge("a", "")
 
 

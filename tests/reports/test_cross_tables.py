@@ -54,11 +54,13 @@ def test_every_cell_is_what_one_counts_by_hand(rows):
     found = crossed(rows, by=("model", "domain"), across=("difficulty",), measures=("score", "final", "time"))
     assert len(found.cells) == len(MODELS) * len(DOMAINS) * len(LEVELS)
     for (by, across), cell in found.cells.items():
-        own = [row for row in rows if (row.kept["model"], row.kept["domain"], row.kept["difficulty"]) == by + across]
+        own = [
+            row for row in rows if (row.fields["model"], row.fields["domain"], row.fields["difficulty"]) == by + across
+        ]
         assert (cell.n, cell.n_problem, cell.n_unscored) == (4, 2, 0)
         values = [
             mean(row.grade.score for row in own), mean(row.grade.final_correct for row in own),
-            mean(row.kept["seconds"] for row in own),
+            mean(row.fields["seconds"] for row in own),
         ]  # fmt: skip
         assert [one.value for one in cell.estimates] == pytest.approx(values)
         assert all(one.low <= one.value <= one.high for one in cell.estimates)
@@ -71,7 +73,7 @@ def test_totals_are_those_of_all_values_of_the_last_fields(rows):
     assert found.rows[:8] == (*((MODELS[0], domain) for domain in DOMAINS), (MODELS[0], None))
     assert found.rows[-1] == (None, None)
     assert found.cells[(None, None), (None,)].estimates[0].value == pytest.approx(mean(r.grade.score for r in rows))
-    own = [row.grade.score for row in rows if row.kept["model"] == MODELS[1] and row.kept["difficulty"] == "Hard"]
+    own = [row.grade.score for row in rows if row.fields["model"] == MODELS[1] and row.fields["difficulty"] == "Hard"]
     assert found.cells[(MODELS[1], None), ("Hard",)].estimates[0].value == pytest.approx(mean(own))
 
 
@@ -206,8 +208,8 @@ def test_the_table_of_seven_domains_three_levels_and_four_models(paper, rows, tm
     assert [tuple(line[:2]) for line in lines] == [*product(DOMAINS, (*LEVELS, "all")), ("all", "all")]
     cells = {(*line[:2], head): float(cell) for line in lines for head, cell in zip(heads[3:], line[3:], strict=True)}
     for domain, level, model in product(DOMAINS, LEVELS, MODELS):
-        own = [row.grade for row in rows if row.kept["domain"] == domain and row.kept["difficulty"] == level
-               and row.kept["model"] == model]  # fmt: skip
+        own = [row.grade for row in rows if row.fields["domain"] == domain and row.fields["difficulty"] == level
+               and row.fields["model"] == model]  # fmt: skip
         expected = (100 * mean(one.final_correct for one in own), 100 * mean(one.score for one in own))
         found = (cells[domain, level, f"{model}: final"], cells[domain, level, f"{model}: step-level"])
         assert found == pytest.approx(expected, abs=5e-5)

@@ -63,7 +63,7 @@ def test_scores_by_length_are_those_of_the_rollouts_in_it(report):
     for name, bins in (("", found.overall), *found.models):
         assert [(one.low, one.high) for one in bins] == [(one.low, one.high) for one in found.overall]
         for one in bins:
-            own = [row.grade for row in scored if one.low <= row.kept["completion_tokens"] <= one.high
+            own = [row.grade for row in scored if one.low <= row.fields["completion_tokens"] <= one.high
                    and name in ("", row.model)]  # fmt: skip
             assert one.n == len(own)
             assert one.score.value == pytest.approx(mean(grade.score for grade in own))

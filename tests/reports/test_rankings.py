@@ -55,8 +55,8 @@ def test_another_grader_or_another_file_stands_apart(changed: dict[str, Any], re
     other = [{**each, **changed} for each in OF["large"]]
     found = make_leaderboard({"new.jsonl": OF["small"] + OF["tiny"], "old.jsonl": other})
     assert [board(found, number) for number in (0, 1)] == [[(1, "small"), (2, "tiny")], [(1, "large")]]
-    assert reason in found.boards[1].apart[0]
-    assert not found.boards[0].apart
+    assert reason in found.boards[1].reasons_apart[0]
+    assert not found.boards[0].reasons_apart
 
 
 def test_another_set_of_problems_stands_apart() -> None:
@@ -64,7 +64,7 @@ def test_another_set_of_problems_stands_apart() -> None:
     rows = [{**each, "sample_id": str(k), "problem_sha256": f"file of {each['problem_id']}"}
             for k, each in enumerate(rows)]  # fmt: skip
     found = make_leaderboard({"one.jsonl": OF["small"] + OF["tiny"], "two.jsonl": rows})
-    assert found.boards[1].apart == ("2 problems missing: b, c", "2 problems more: x, y")
+    assert found.boards[1].reasons_apart == ("2 problems missing: b, c", "2 problems more: x, y")
 
 
 def test_rows_of_two_graders_in_one_file_are_two_entries() -> None:

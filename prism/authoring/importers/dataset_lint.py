@@ -247,8 +247,8 @@ def _check_language(row: SourceRow, dataset: Dataset, asked: Sequence[DatasetEnt
     named = named or next((_LANGUAGES[part] for part in re.split(r"[_.-]", row.file.stem) if part in _LANGUAGES), None)
     question = next((each.question for each in asked if isinstance(each, DatasetEntry)), "")
     if named and question and language_of(question) != named:
-        told = f"its question is in {language_of(question)}, and it is said to be in {named}"
-        yield Finding("wrong-language", row, dataset.id_of(row), told, question)
+        message = f"its question is in {language_of(question)}, and it is said to be in {named}"
+        yield Finding("wrong-language", row, dataset.id_of(row), message, question)
 
 
 def _check_ids(rows: Sequence[SourceRow], dataset: Dataset) -> Iterator[Finding]:
@@ -279,8 +279,8 @@ def _check_texts(entries: Sequence[tuple[SourceRow, DatasetEntry]]) -> Iterator[
             if _recorded(entry.answers) == _recorded(other.answers):
                 yield Finding("repeated-text", row, entry.id, f"its question is that of {place}")
             else:
-                told = f"its question is that of {place}, which records another answer"
-                yield Finding("text-with-other-answer", row, entry.id, told, "; ".join(_recorded(entry.answers)))
+                message = f"its question is that of {place}, which records another answer"
+                yield Finding("text-with-other-answer", row, entry.id, message, "; ".join(_recorded(entry.answers)))
         seen.setdefault(key, (row, entry))
 
 
@@ -326,8 +326,8 @@ def _check_power(row: SourceRow, entry: DatasetEntry, answer: RecordedAnswer) ->
     """Yield a power of ten that stands in a unit."""
     power, _ = split_power(answer.unit)
     if power:
-        told = f"the unit multiplies the number {answer.text.strip()} by 10^{power}"
-        yield Finding("power-of-ten-in-unit", row, entry.id, told, answer.unit)
+        message = f"the unit multiplies the number {answer.text.strip()} by 10^{power}"
+        yield Finding("power-of-ten-in-unit", row, entry.id, message, answer.unit)
 
 
 def _check_number(
@@ -364,8 +364,8 @@ def _check_solution(row: SourceRow, entry: DatasetEntry, nodes: Sequence[AnswerN
     asked = set(numbers_of(entry.question)) - _SMALL
     missing = asked - set(numbers_of(entry.solution))
     if len(asked) >= _LEAST_NUMBERS and len(missing) * 2 > len(asked):
-        told = f"{len(missing)} of the {len(asked)} numbers of its question are not in its solution"
-        yield Finding("solution-of-other-numbers", row, entry.id, told, ", ".join(sorted(missing)))
+        message = f"{len(missing)} of the {len(asked)} numbers of its question are not in its solution"
+        yield Finding("solution-of-other-numbers", row, entry.id, message, ", ".join(sorted(missing)))
     unstated = [node for node in nodes if node.form != TEXT and not _states(entry, node)]
     for node in unstated:
         yield Finding("answer-not-in-solution", row, entry.id, "its solution does not state its answer", node.latex)

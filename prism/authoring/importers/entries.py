@@ -163,7 +163,7 @@ class DatasetEntry:
         images: in order.
         needs_image: the question cannot be answered without one.
         metadata: what else is kept.
-        told: what a person should know of this entry.
+        remarks: what a person should know of this entry.
         variant: of the question, where a row has several.
     """
 
@@ -179,7 +179,7 @@ class DatasetEntry:
     images: tuple[EntryImage, ...] = ()
     needs_image: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     variant: str = ""
 
 

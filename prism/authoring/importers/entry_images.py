@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,35 +26,40 @@ _MAX_NAME = 80  # characters of a file name
 
 @dataclass(frozen=True, slots=True)
 class WrittenImages:
-    """The images of a problem: entries of its key `images`, bytes by location, and what is told of the others."""
+    """The images of a problem: entries of its key `images`, bytes by location, and remarks on the others."""
 
     entries: tuple[dict[str, str], ...] = ()
     files: tuple[tuple[str, bytes], ...] = ()
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
-def images_of(name: str, images: Iterable[EntryImage]) -> WrittenImages:
-    """Return the images of a problem with a location each, made from its id."""
+def images_of(name: str, images: Sequence[EntryImage]) -> WrittenImages:
+    """Return the images of a problem with a location each: the one they have, else one made from the problem's id.
+
+    Images beyond MAX_IMAGES, without readable content or of an unknown kind have no file; a remark says so of each
+    case.
+    """
     entries: list[dict[str, str]] = []
     files: list[tuple[str, bytes]] = []
-    told: list[str] = []
+    remarks: list[str] = []
     stem = _NO_NAME.sub("_", name).strip("_")[:_MAX_NAME] or "problem"
-    for number, image in enumerate(list(images)[:MAX_IMAGES], start=1):
+    for number, image in enumerate(images[:MAX_IMAGES], start=1):
         try:
             raw = _content(image)
         except PrismError as error:
-            told.append(f"image {number}: {error}")
+            remarks.append(f"image {number}: {error}")
             if image.location:
                 entries.append(_entry(image.location, image))
             continue
-        kind = media_type_of(raw)
-        if not kind:
-            told.append(f"image {number}: is no PNG, JPEG, GIF or WebP")
+        if not (kind := media_type_of(raw)):
+            remarks.append(f"image {number}: is no PNG, JPEG, GIF or WebP")
             continue
         location = image.location or f"{stem}_{number}.{_ENDINGS[kind]}"
         entries.append(_entry(location, image))
         files.append((location, raw))
-    return WrittenImages(tuple(entries), tuple(files), tuple(told))
+    if len(images) > MAX_IMAGES:
+        remarks.append(f"images {MAX_IMAGES + 1} to {len(images)} are left out: a problem has at most {MAX_IMAGES}")
+    return WrittenImages(tuple(entries), tuple(files), tuple(remarks))
 
 
 def _entry(location: str, image: EntryImage) -> dict[str, str]:

@@ -139,17 +139,17 @@ def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_dr
         return _finished(_published(entry), entry, row, dataset, "published")
     if not entry.question.strip():
         raise RefusedError("no-question")
-    told = list(entry.told)
+    remarks = list(entry.remarks)
     for name, maker in _ways(entry, is_drafted=is_drafted):
         try:
-            return _finished(maker(entry, told), entry, row, dataset, name)
+            return _finished(maker(entry, remarks), entry, row, dataset, name)
         except RefusedError as error:
-            told.append(f"{name}: {error}; the answers alone are kept")
+            remarks.append(f"{name}: {error}; the answers alone are kept")
         except DataFileError as error:
-            told.append(f"{name}: {one_line('; '.join(error.faults))[:_MAX_FAULT]}; the answers alone are kept")
+            remarks.append(f"{name}: {one_line('; '.join(error.faults))[:_MAX_FAULT]}; the answers alone are kept")
         except PrismError as error:
-            told.append(f"{name}: {one_line(str(error))[:_MAX_FAULT]}; the answers alone are kept")
-    return _finished(_answers_best_named(entry, told), entry, row, dataset, "answer")
+            remarks.append(f"{name}: {one_line(str(error))[:_MAX_FAULT]}; the answers alone are kept")
+    return _finished(_answers_best_named(entry, remarks), entry, row, dataset, "answer")
 
 
 def _published(entry: DatasetEntry) -> _Made:
@@ -163,7 +163,7 @@ def _published(entry: DatasetEntry) -> _Made:
 # Answers alone ----------------------------------------------------------------------------------------------------
 
 
-def _part_answers(entry: DatasetEntry, told: list[str]) -> tuple[_PartAnswer, ...]:
+def _part_answers(entry: DatasetEntry, remarks: list[str]) -> tuple[_PartAnswer, ...]:
     """Return the answers of an entry, each with its letter; one that no rule can compare is left out, and told.
 
     Errors:
@@ -171,7 +171,7 @@ def _part_answers(entry: DatasetEntry, told: list[str]) -> tuple[_PartAnswer, ..
     """
     if not entry.answers:
         hint = "--draft makes a problem of its solution" if entry.solution.strip() else ""
-        raise RefusedError("no-answer", told[-1] if told else hint)
+        raise RefusedError("no-answer", remarks[-1] if remarks else hint)
     letters = _letters_of(entry)
     found = []
     refused: list[RefusedError] = []
@@ -180,7 +180,7 @@ def _part_answers(entry: DatasetEntry, told: list[str]) -> tuple[_PartAnswer, ..
             found.append(_PartAnswer(letter, answer_nodes(answer, entry.question), answer.label))
         except RefusedError as error:
             refused.append(error)
-            told.append(f"answer {letter} is left out: {error}")
+            remarks.append(f"answer {letter} is left out: {error}")
     if not found:
         raise refused[0]
     return tuple(found)
@@ -209,20 +209,20 @@ def parts_of(entry: DatasetEntry) -> tuple[QuestionPart, ...]:
     )
 
 
-def _answers_best_named(entry: DatasetEntry, told: list[str]) -> _Made:
+def _answers_best_named(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return a problem of the answers, with the names of the solution where its own gold needs them.
 
     Errors:
         RefusedError: no answer can be a node, with the reason for the first.
     """
-    answers = _part_answers(entry, told)
-    plain = _answers_alone(entry, answers, told)
+    answers = _part_answers(entry, remarks)
+    plain = _answers_alone(entry, answers, remarks)
     gold = own_gold(plain.problem.data, entry)
     named = _named(answers, entry)
     if gold is None or gold.score == 1 or named == answers:
         return replace(plain, gold=gold)
-    other_told: list[str] = [*told, "values have the names that the solution gives them"]
-    other = _answers_alone(entry, named, other_told)
+    other_remarks: list[str] = [*remarks, "values have the names that the solution gives them"]
+    other = _answers_alone(entry, named, other_remarks)
     own = own_gold(other.problem.data, entry)
     return replace(other, gold=own) if own is not None and own.score > gold.score else replace(plain, gold=gold)
 
@@ -238,7 +238,7 @@ def _named(answers: tuple[_PartAnswer, ...], entry: DatasetEntry) -> tuple[_Part
     )
 
 
-def _answers_alone(entry: DatasetEntry, recorded: Sequence[_PartAnswer], told: list[str]) -> _Made:
+def _answers_alone(entry: DatasetEntry, recorded: Sequence[_PartAnswer], remarks: list[str]) -> _Made:
     """Return a problem of one final node for each answer, without any edge; an answer that stands twice counts once.
 
     Errors:
@@ -252,7 +252,7 @@ def _answers_alone(entry: DatasetEntry, recorded: Sequence[_PartAnswer], told: l
         if not faulty:
             break
         for place, why in faulty.items():
-            told.append(f"answer {places[place][0].letter} is left out: {one_line(places[place][1].latex)}: {why}")
+            remarks.append(f"answer {places[place][0].letter} is left out: {one_line(places[place][1].latex)}: {why}")
         gone = [id(places[place][1]) for place in faulty]
         answers = [
             replace(each, nodes=left)
@@ -261,8 +261,8 @@ def _answers_alone(entry: DatasetEntry, recorded: Sequence[_PartAnswer], told: l
         ]
         if not answers:
             raise RefusedError("faulty", next(iter(faulty.values())))
-    told += [node.told for answer in answers for node in answer.nodes if node.told]
-    return _Made(ConvertedProblem(data, tuple(told)), is_checked=True)
+    remarks += [node.remark for answer in answers for node in answer.nodes if node.remark]
+    return _Made(ConvertedProblem(data, tuple(remarks)), is_checked=True)
 
 
 def _answer_data(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def _answer_data(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[st
                 "index": len(nodes) + 1, "formula": each.latex, "dependency": [], "is_final_answer": True,
             }  # fmt: skip
             nodes.append(node | ({"subquestion": answer.letter} if answer.letter else {}))
-    return {"id": entry.id, "context": entry.question, **_asked(entry, answers), "grading_standard": nodes}
+    return {"id": entry.id, "context": entry.question, **_answer_keys(entry, answers), "grading_standard": nodes}
 
 
 def _faults_of(data: Mapping[str, Any]) -> dict[int, str]:
@@ -289,7 +289,7 @@ def _faults_of(data: Mapping[str, Any]) -> dict[int, str]:
         raise RefusedError("faulty", "; ".join(error.faults)[:_MAX_FAULT]) from error
 
 
-def _asked(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
+def _answer_keys(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
     """Return what a problem file says of its answers: of the problem for a single one, else of each part."""
     if len(answers) == 1 and not answers[0].letter:
         return _answer_form(answers[0].nodes)
@@ -316,23 +316,23 @@ def _answer_form(nodes: Sequence[AnswerNode]) -> dict[str, str]:
 # Drafts -----------------------------------------------------------------------------------------------------------
 
 
-def _drafted(entry: DatasetEntry, told: list[str]) -> _Made:
+def _drafted(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return the draft of an entry's solution, with the recorded answers as its finals.
 
     Errors:
         PrismError: the draft does not state a recorded answer, or there is none.
     """
-    return _with_recorded_finals(entry, entry.solution, told) if entry.answers else _with_own_finals(entry, told)
+    return _with_recorded_finals(entry, entry.solution, remarks) if entry.answers else _with_own_finals(entry, remarks)
 
 
-def _with_own_finals(entry: DatasetEntry, told: list[str]) -> _Made:
+def _with_own_finals(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return the draft of a solution whose row records no answer: its finals are what the solution ends with."""
     made = draft(entry.solution, problem=_asked_text(entry), name=entry.id)
-    told += ["no answer is recorded: the finals are what the solution ends with", *_remarks_of(made)]
-    return _Made(ConvertedProblem(dict(made.data), tuple(told)))
+    remarks += ["no answer is recorded: the finals are what the solution ends with", *_remarks_of(made)]
+    return _Made(ConvertedProblem(dict(made.data), tuple(remarks)))
 
 
-def _from_steps(entry: DatasetEntry, told: list[str]) -> _Made:
+def _from_steps(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return a problem whose nodes are the formulas of published steps; their order alone is no dependency."""
     blocks: list[str] = []
     letter = ""
@@ -341,10 +341,10 @@ def _from_steps(entry: DatasetEntry, told: list[str]) -> _Made:
             letter = step.letter
             blocks.append(f"({letter})")
         blocks.append(f"$$ {step.latex} $$")
-    return _with_recorded_finals(entry, "\n\n".join(blocks), told)
+    return _with_recorded_finals(entry, "\n\n".join(blocks), remarks)
 
 
-def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -> _Made:
+def _with_recorded_finals(entry: DatasetEntry, solution: str, remarks: list[str]) -> _Made:
     """Return the draft of a solution in which exactly the recorded answers are final.
 
     An answer that no node states, or that the solution is not seen to state, is left out and told: as a final of the
@@ -353,7 +353,7 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     Errors:
         PrismError: no recorded answer stays.
     """
-    answers = _named(_part_answers(entry, told), entry)
+    answers = _named(_part_answers(entry, remarks), entry)
     wanted = [in_dollars(node.latex) for each in answers for node in each.nodes if node.form != TEXT]
     made = draft(solution, problem=_asked_text(entry), answers=wanted, name=entry.id)
     drafted = _Drafted(made, statement_context(entry.question))
@@ -366,16 +366,16 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
         finals = {place: answers[k].letter for k in reversed(kept) for place in places[k]}
         data, steps = drafted.data_with(finals), _needed(drafted.standard, finals)
         data["context"] = entry.question
-        data |= _asked(entry, [answers[k] for k in kept])
+        data |= _answer_keys(entry, [answers[k] for k in kept])
         gold = own_gold(data, replace(entry, solution=entry.solution or solution))
         missed = {steps[index - 1] for index in (gold.missed_finals if gold else ())}
         if not missed:
             break
         kept = [k for k in kept if not missed.intersection(places[k])]
     gone = [node.latex for k, each in enumerate(answers) if k not in kept for node in each.nodes]
-    told += [f"{NOT_IN_SOLUTION}: {one_line(latex)} is left out" for latex in gone]
-    told += drafted.told_of(finals) + _remarks_of(made)
-    return _Made(ConvertedProblem(data, tuple(told)), gold=gold)
+    remarks += [f"{NOT_IN_SOLUTION}: {one_line(latex)} is left out" for latex in gone]
+    remarks += drafted.remark_on_others(finals) + _remarks_of(made)
+    return _Made(ConvertedProblem(data, tuple(remarks)), gold=gold)
 
 
 class _Drafted:
@@ -424,7 +424,7 @@ class _Drafted:
         data = {key: value for key, value in self.made.data.items() if key != "subquestions"}
         return data | {"grading_standard": _with_finals(self.standard, finals)}
 
-    def told_of(self, finals: Mapping[int, str]) -> list[str]:
+    def remark_on_others(self, finals: Mapping[int, str]) -> list[str]:
         """Return what is told of nodes that lead to none of the finals."""
         needed = _needed(self.standard, finals)
         gone = [one_line(node["formula"]) for k, node in enumerate(self.standard) if k not in needed]
@@ -490,19 +490,19 @@ def _remarks_of(made: Draft) -> list[str]:
 # Marking schemes --------------------------------------------------------------------------------------------------
 
 
-def _marked(entry: DatasetEntry, told: list[str]) -> _Made:
+def _marked(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return the problem of a marking scheme with points, its finals the recorded answers.
 
     An answer that no criterion states becomes a final node of no points, so that `final_correct` means the answer.
     """
     answers, unread = _readable_answers(entry)
-    told += unread
+    remarks += unread
     made = convert_scheme(
         {"id": entry.id, "problem": entry.question, "marking": list(entry.marking),
          "answer": [in_dollars(node.latex) for node in answers]}, entry.id,
     )  # fmt: skip
     if made.faults:
-        told += [f"not read: {fault}" for fault in made.faults]
+        remarks += [f"not read: {fault}" for fault in made.faults]
     data = dict(made.data)
     n_node = len(data["grading_standard"])
     while True:
@@ -513,34 +513,34 @@ def _marked(entry: DatasetEntry, told: list[str]) -> _Made:
         lost = {data["grading_standard"][k]["formula"]: why for k, why in faulty.items() if k >= n_node}
         if not lost:
             break
-        told += [f"the answer {one_line(latex)} is no final node: {why}" for latex, why in lost.items()]
+        remarks += [f"the answer {one_line(latex)} is no final node: {why}" for latex, why in lost.items()]
         answers = [node for node in answers if node.latex not in lost]
-    told += more
+    remarks += more
     forms = {node.form for node in answers}
     if len(forms) == 1:
         data["final_answer_form"] = forms.pop()
-    remarks = [remark for remark in made.remarks if not remark.startswith(UNSTATED)]  # those are final nodes now
-    problem = ConvertedProblem(data, (*told, *remarks), made.notes, made.lost)
+    of_scheme = [remark for remark in made.remarks if not remark.startswith(UNSTATED)]  # those are final nodes now
+    problem = ConvertedProblem(data, (*remarks, *of_scheme), made.notes, made.lost)
     return _Made(problem, is_checked=not faulty)
 
 
 def _readable_answers(entry: DatasetEntry) -> tuple[list[AnswerNode], list[str]]:
     """Return the recorded answers that are formulas, and what is told of the others."""
     found: list[AnswerNode] = []
-    told: list[str] = []
+    remarks: list[str] = []
     for number, answer in enumerate(entry.answers, start=1):
         try:
             nodes = answer_nodes(answer, entry.question)
         except RefusedError as error:
-            told.append(f"answer {number} is no final node: {error}")
+            remarks.append(f"answer {number} is no final node: {error}")
             continue
         found += [node for node in nodes if node.form != TEXT]
-        told += [f"answer {number} is no final node: it is words" for node in nodes if node.form == TEXT]
-    return found, told
+        remarks += [f"answer {number} is no final node: it is words" for node in nodes if node.form == TEXT]
+    return found, remarks
 
 
 def _with_answers_final(
-    standard: list[dict[str, Any]], answers: Sequence[AnswerNode], entry: DatasetEntry, told: list[str]
+    standard: list[dict[str, Any]], answers: Sequence[AnswerNode], entry: DatasetEntry, remarks: list[str]
 ) -> list[dict[str, Any]]:
     """Return the nodes of a scheme with the recorded answers as finals, added with no points where none states them."""
     context = statement_context(entry.question)
@@ -561,7 +561,7 @@ def _with_answers_final(
         standard.append(
             {"index": index, "formula": answer.latex, "dependency": ends, "is_final_answer": True, "points": 0}
         )
-        told.append(f"no criterion states the answer {one_line(answer.latex)}: it is a final node without points")
+        remarks.append(f"no criterion states the answer {one_line(answer.latex)}: it is a final node without points")
         for end in ends:
             standard[end - 1].pop("is_final_answer", None)
         own = own & stated
@@ -601,8 +601,8 @@ def _finished(found: _Made, entry: DatasetEntry, row: SourceRow, dataset: Datase
         data["images"] = list(images.entries)
     _check(data, is_linted=found.is_checked)
     gold = found.gold or own_gold(data, entry)
-    below = [gold.told(data)] if gold is not None and gold.score < 1 else []
-    remarks = tuple(dict.fromkeys((*below, *made.remarks, *images.told)))
+    below = [gold.remark(data)] if gold is not None and gold.score < 1 else []
+    remarks = tuple(dict.fromkeys((*below, *made.remarks, *images.remarks)))
     metadata = dict(own) if isinstance(own, Mapping) else {}
     metadata.pop("remarks", None)
     metadata |= {"dag": dag, "dataset": dataset.name, "row": row.number, **entry.metadata}

@@ -138,7 +138,7 @@ def import_dataset(
         elif not found:
             n_skipped += 1
         for each in found:
-            made = _made(each, row, dataset, is_drafted=is_drafted)
+            made = _problem_or_refusal(each, row, dataset, is_drafted=is_drafted)
             if isinstance(made, Refusal):
                 refused.append(RefusedRow(row, made))
                 continue
@@ -182,7 +182,7 @@ def entries_of(row: SourceRow, dataset: Dataset, choice: Choice) -> Iterator[Dat
             yield Refusal(name, error.code, error.why)
 
 
-def _made(
+def _problem_or_refusal(
     each: DatasetEntry | Refusal, row: SourceRow, dataset: Dataset, *, is_drafted: bool
 ) -> ConvertedProblem | Refusal:
     """Return the problem of an entry, or the reason that there is none."""
@@ -200,9 +200,9 @@ def _with_own_id(made: ConvertedProblem, taken: Counter[str]) -> ConvertedProble
     taken[name] += 1
     if taken[name] == 1:
         return made
-    told = f"its id {name} stands {taken[name]} times in the data set"
+    message = f"its id {name} stands {taken[name]} times in the data set"
     metadata = dict(made.data["metadata"])
-    metadata["remarks"] = [*metadata.get("remarks", []), told]
+    metadata["remarks"] = [*metadata.get("remarks", []), message]
     return replace(
-        made, data={**made.data, "id": f"{name}~{taken[name]}", "metadata": metadata}, remarks=(*made.remarks, told)
+        made, data={**made.data, "id": f"{name}~{taken[name]}", "metadata": metadata}, remarks=(*made.remarks, message)
     )

@@ -75,8 +75,8 @@ def question_rows(path: Path, mapped: Mapping[str, str]) -> QuestionRows | None:
         DataFileError: with `mapped`, a file that cannot be read.
     """
     if unknown := [name for name in mapped if name not in FIELDS]:
-        told = (f"{name} is none of {', '.join(FIELDS)}{did_you_mean(name, FIELDS)}" for name in unknown)
-        raise PrismError("\n".join(told))
+        faults = (f"{name} is none of {', '.join(FIELDS)}{did_you_mean(name, FIELDS)}" for name in unknown)
+        raise PrismError("\n".join(faults))
     names = {**FIELDS, **{name: (field,) for name, field in mapped.items()}}
     dataset = _dataset(path.name, names)
     try:
@@ -162,23 +162,23 @@ def _read(row: SourceRow, names: Mapping[str, tuple[str, ...]]) -> Iterable[Data
     Errors:
         RefusedError: an answer that is neither text nor number, nor a list of these.
     """
-    told: list[str] = []
+    remarks: list[str] = []
     answers, solution = _answers(row, names), _text_of(row, names["solution"])
     if len(answers) == 1 and _MARK in answers[0]:
         before, _, answer = answers[0].rpartition(_MARK)
         answers, solution = [answer.strip()], solution or before.strip()
-        told.append(f"its answer is what stands behind {_MARK}")
+        remarks.append(f"its answer is what stands behind {_MARK}")
     if not answers and (boxes := [item.latex for item in extract(solution) if item.kind == "boxed"]):
         answers = [boxes[-1]]
-        told.append("it has no answer; that is what the last box of its solution holds")
+        remarks.append("it has no answer; that is what the last box of its solution holds")
     if any(_is_filled(row.data.get(name)) for name in _IMAGES):
-        told.append("its image is not read")
+        remarks.append("its image is not read")
     used = {name for fields in names.values() for name in fields}
     others = {str(key): value for key, value in row.data.items() if key not in used and _is_kept(value)}
     yield DatasetEntry(
         id="", question=_text_of(row, names["question"]),
         answers=unknown_answers(answers, _text_of(row, names["unit"])), solution=solution,
-        metadata={"fields": others} if others else {}, told=tuple(told),
+        metadata={"fields": others} if others else {}, remarks=tuple(remarks),
     )  # fmt: skip
 
 

@@ -70,13 +70,13 @@ class AnswerNode:
         latex: of the node; plain words of one in words.
         form: `numerical`, `algebraic` or `text-based`.
         instructions: the options of an answer in words; else empty.
-        told: what a person should know; empty if nothing.
+        remark: what a person should know; empty if nothing.
     """
 
     latex: str
     form: str
     instructions: str = ""
-    told: str = ""
+    remark: str = ""
 
 
 def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
@@ -332,7 +332,7 @@ def _formulas(text: str, answer: RecordedAnswer, question: str) -> tuple[AnswerN
     found = [text] if is_whole else [_with_unit(latex) for latex in found]
     nodes = [node for latex in found for node in _node_of(latex)]
     if answer.unit and any(node.form == ALGEBRAIC for node in nodes):
-        nodes = [AnswerNode(n.latex, n.form, told=f"the unit {answer.unit} stays out of the formula") for n in nodes]
+        nodes = [AnswerNode(n.latex, n.form, remark=f"the unit {answer.unit} stays out of the formula") for n in nodes]
     return tuple(nodes)
 
 

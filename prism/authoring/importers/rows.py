@@ -25,7 +25,7 @@ def read_rows(path: Path, dataset: Dataset) -> list[SourceRow]:
     """Return the rows of a file, or of a folder's files that belong to the data set, in the order of their paths.
 
     Errors:
-        DataFileError: there is no such file, none that belongs to the data set, or one that is no table.
+        DataFileError: there is no such file, none that belongs to the data set, too many, or one that is no table.
     """
     return [row for file in files_of(path, dataset) for row in _rows_of(file)]
 
@@ -34,7 +34,7 @@ def files_of(path: Path, dataset: Dataset) -> list[Path]:
     """Return the files to read: the file itself, or those of the folder by the first pattern that matches.
 
     Errors:
-        DataFileError: nothing is there, or no file of the folder has the data set's layout.
+        DataFileError: nothing is there, no file of the folder has the data set's layout, or more than _MAX_FILES do.
     """
     if path.is_file():
         if path.suffix not in SUFFIXES:
@@ -44,8 +44,9 @@ def files_of(path: Path, dataset: Dataset) -> list[Path]:
     if not path.is_dir():
         raise DataFileError(str(path), (f"no such file or folder{near_file(path)}",))
     for pattern in dataset.globs:
-        found = sorted(each for each in path.rglob(pattern) if each.is_file())[:_MAX_FILES]
-        if found:
+        if found := sorted(each for each in path.rglob(pattern) if each.is_file()):
+            if len(found) > _MAX_FILES:
+                raise DataFileError(str(path), (f"holds {len(found)} files {pattern}; at most {_MAX_FILES} are read",))
             return found
     layout = " or ".join(dataset.globs)
     raise DataFileError(str(path), (f"holds no file of {dataset.name}: expected {layout}",))

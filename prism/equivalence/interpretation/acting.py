@@ -46,7 +46,10 @@ def _applied(node: Expr) -> Expr:
 
 
 def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
-    """Return what a factor makes of an operand: a multiple of it, or a derivative."""
+    """Return what a factor makes of an operand: a multiple of it, or a derivative.
+
+    Raises Unvalued for too many steps, and for a power that is no small whole number.
+    """
     if depth > _MOST_ACTING:
         raise Unvalued("an operator of too many steps")
     if not is_open(factor):
@@ -70,7 +73,7 @@ def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
 
 
 def _derivative(opened: Expr, operand: Expr) -> Expr:
-    """Return an open derivative, or an open Laplacian, of an operand."""
+    """Return an open derivative, or an open Laplacian, of an operand; raises Unvalued for another kind of operator."""
     op, order = _OPEN[opened.name]
     if op == "nabla":
         return Expr("nabla", (operand,), "laplace")
@@ -106,7 +109,10 @@ def _with_differences(node: Expr, variables: Mapping[tuple[Expr, ...], str]) -> 
 
 
 def _variable_between(inside: Expr, low: Expr, high: Expr) -> str:
-    """Return what varies between two limits without an integral: t of t_1 and t_2, or the only letter inside."""
+    """Return what varies between two limits without an integral: t of t_1 and t_2, or the only letter inside.
+
+    Raises Unvalued if it is not named.
+    """
     bases = {symbol_of(name).head for limit in (low, high) for name in symbols(limit)}
     if len(bases) == 1 and (bases & symbols(inside)):
         return bases.pop()

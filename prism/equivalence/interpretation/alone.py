@@ -249,7 +249,10 @@ def _solutions(one: Alone, two: Alone) -> Iterator[Draw]:
 
 @remembered(8192)
 def first_root(one: Alone, name: str, is_shift: bool) -> acb | None:
-    """Return the first root of an equation in a letter, or in a multiple of a function."""
+    """Return the first root of an equation in a letter, or in a multiple of a function.
+
+    None if no start leads to one.
+    """
     with precision(PRECISION):
         draw = one.copied_draw()
         ways = [(start, False) for start in STARTS] + ([] if is_shift else [(STARTS[0], True)])

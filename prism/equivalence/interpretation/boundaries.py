@@ -60,7 +60,10 @@ def _kind_of(node: Expr) -> str:
 
 
 def _opened(node: Expr, regions: dict[str, str]) -> Expr:
-    """Return an expression in which integrals over regions are named, and closed ones are opened."""
+    """Return an expression in which integrals over regions are named, and closed ones are opened.
+
+    Raises Unvalued for a boundary that is turned round, multiplied or of another kind.
+    """
     args = tuple(_opened(arg, regions) for arg in node.args[:1]) + node.args[1:] if node.op in (
         "integral", "contour") else tuple(_opened(arg, regions) for arg in node.args)  # fmt: skip
     is_word = len(node.args) == 3 and node.args[2].name.replace("\\", "").isalpha()

@@ -127,7 +127,10 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
 
 
 def _order_of(name: str, variables: set[str], written: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[int, ...]:
-    """Return which argument of a call each variable is, the variables in alphabetical order."""
+    """Return which argument of a call each variable is, the variables in alphabetical order.
+
+    Raises Unvalued where calls leave it open.
+    """
     ordered = sorted(variables)
     order = min((each for letter, each in written if letter == name and sorted(each) == ordered), default=None)
     if order is None:
@@ -170,7 +173,7 @@ def _with_called_derivatives(f: Formula, formulas: Iterable[Formula]) -> Formula
     shown = {name for each in formulas for name, _ in each.depends}.union(*map(called_letters, formulas))
 
     def called(left: Expr, right: Expr) -> Expr | None:
-        """Return a derivative called with the factor behind it."""
+        """Return a derivative of an unknown argument called with the factor behind it; None for other factors."""
         is_its = left.op == "derivative" and left.args[1] == _UNKNOWN and left.args[0].name in shown
         return Expr("apply", (right,), left.args[0].name + "'" * int(left.name)) if is_its else None
 

@@ -35,7 +35,7 @@ def cases_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _is_true(evaluator: Evaluator, predicate: Predicate, scope: Scope) -> bool:
-    """Return True if a condition of real numbers holds."""
+    """Return True if a condition of real numbers holds; raises Unvalued for a family."""
     charge_steps(_CONDITION)
     if isinstance(predicate, Whole):
         value = real_number(evaluator.number(symbol(predicate.name), scope))

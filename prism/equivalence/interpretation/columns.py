@@ -70,7 +70,7 @@ def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: Residual
     """Return the column that solves an equation in which it stands linearly; None if there is none, or several."""
 
     def at(entries: tuple[Scalar, ...]) -> tuple[Table, float]:
-        """Return the residual for a column."""
+        """Return the residual for a column; raises Unvalued for no column."""
         found, scale = residual(draw, f, _with(key, Table(like.rows, 1, entries)))
         if not isinstance(found, Table) or found.columns != 1:
             raise Unvalued("no equation between columns")
@@ -141,7 +141,7 @@ def _solution_by_letters(draw: Draw, f: Formula, names: Sequence[str], residual:
     size = len(names)
 
     def at(values: Sequence[Scalar]) -> tuple[Table, float]:
-        """Return the residual for values of the letters."""
+        """Return the residual for values of the letters; raises Unvalued for no column."""
         found, scale = residual(draw, f, _with_letters(names, values))
         if not isinstance(found, Table) or (found.rows, found.columns) != (size, 1):
             raise Unvalued("no equation between columns")

@@ -86,7 +86,10 @@ def _rows(node: Expr) -> list[tuple[Expr, ...]]:
 
 
 def _product(factors: Sequence[Expr]) -> list[Expr] | None:
-    """Return the column that a product of numbers and matrices with one column at its end is."""
+    """Return the column that a product of numbers and matrices with one column at its end is.
+
+    None where there is no matrix, the last one is no column, or their sizes do not fit.
+    """
     scalars = [arg for arg in factors if arg.op != "matrix" and _column(arg) is None]
     tables = [arg for arg in factors if arg.op == "matrix" or _column(arg) is not None]
     if not tables:

@@ -125,7 +125,10 @@ def _paired(f: Formula, other: Formula, own: set[str], wanted: set[str]) -> dict
 
 
 def _places(node: Expr) -> tuple[str, tuple[str, ...]]:
-    """Return a tensor, or the derivative of one, without the letters of its indices, and these."""
+    """Return a tensor, or the derivative of one, with `?` for the letters of its indices, and these letters in order.
+
+    An empty name and no letters for any other expression.
+    """
     if node.op == "partial" and all(arg.op == "sym" for arg in node.args):
         key, letters = _places(node.args[0])
         places = [placed_variable(arg.name) for arg in node.args[1:]]
@@ -173,7 +176,10 @@ def _apart(node: Expr, letter: str, light: Expr) -> Expr:
 
 
 def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
-    """Return a term for the index of time (`part` 0), or for one of space."""
+    """Return a term for the index of time (`part` 0), or for one of space.
+
+    Raises Unvalued for a tensor's part in time.
+    """
     if node.op == "sym" and letter in letters_of(node.name):
         base = symbol_of(node.name).head
         if letters_of(node.name) != (letter,) or base not in _TIMES:
@@ -211,14 +217,17 @@ class _Components:
         self._letters: Iterator[str] = iter([letter for letter in _FRESH if letter not in used])
 
     def _fresh(self) -> str:
-        """Return a letter that is not in use."""
+        """Return a letter that is not in use; raises Unvalued if all are."""
         found = next(self._letters, "")
         if not found:
             raise Unvalued("too many indices")
         return found
 
     def rewritten(self, f: Formula, free: list[str]) -> Formula:
-        """Return a formula by components; those of a vector have the only free index."""
+        """Return a formula by components; those of a vector have the only free index.
+
+        Raises Unvalued for a vector beside several free indices.
+        """
         is_vector = any(map(self.is_vector, f.members))
         if is_vector and len(free) != 1:
             raise Unvalued("a vector and several free indices")
@@ -280,7 +289,7 @@ class _Components:
         return Expr("mul", tuple(done))
 
     def scalar(self, node: Expr) -> Expr:
-        """Return a number in which vectors are written by components."""
+        """Return a number in which vectors are written by components; raises Unvalued for what is a vector itself."""
         if _base_of_vector(node):
             raise Unvalued("a vector where a number belongs")
         if node.op == "mul":

@@ -323,7 +323,11 @@ def _indices_of_derivatives(nodes: Iterable[Expr]) -> frozenset[str]:
 
 
 def _is_delicate(node: Expr) -> bool:
-    """Return True for a node that the kernels may take for less than it is."""
+    """Return True for a node that the kernels may take for a plain number, though an interpretation tells it from one.
+
+    These are functions of complex numbers and matrices (Re, Im, det, tr), products of several matrices or spins,
+    adjoints, transposes and stars, and bold letters that are matrices, or are inverted.
+    """
     if node.op == "apply":
         return node.name in _OF_COMPLEX
     if node.op == "mul":

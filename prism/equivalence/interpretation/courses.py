@@ -134,7 +134,10 @@ def compare_courses(a: Formula, b: Formula, context: Context, so_far: Status) ->
 
 
 def _read(f: Formula, other: Formula) -> tuple[Formula, Predicate]:
-    """Return the equation or expression of a formula, and the conditions beside it."""
+    """Return the equation or expression of a formula, and the conditions beside it.
+
+    Raises Unvalued for several formulas, and for an equation that is not solved.
+    """
     parts = f.parts or (f,)
     claims = [part for part in parts if part.kind == "expression" or (
         part.kind == "equation" and part.relations[0] in EQUALITIES and not _is_range(part))]  # fmt: skip
@@ -243,6 +246,9 @@ def _compare(
 ) -> Outcome:
     """Compare two courses along each letter on which their cases depend.
 
+    Raises Unvalued for letters that are no real numbers, a quantity that is defined by itself, extreme numbers, and no
+    letter or too many.
+
     Args:
         heads: the letters that the courses are of; `variables`: those that they are written as functions of.
     """
@@ -298,7 +304,10 @@ def _agree_along(
     *,
     is_signed: bool,
 ) -> bool | None:
-    """Return True if two courses agree along a letter, for several values of the others, small and large ones too."""
+    """Return True if two courses agree along a letter, for several values of the others, small and large ones too.
+
+    None where a value cannot be told, or in too few draws the cases follow each other.
+    """
     is_whole = name in signature.whole
     agreed = 0
     for draw_number in range(_MOST_DRAWS):
@@ -357,7 +366,10 @@ def _have_unlike_conditions(courses: tuple[Course, Course], signature: Signature
 
 
 def _cuts(course: Course) -> Iterator[Predicate]:
-    """Yield the conditions at whose ends a line is cut: cases, and comparisons of what a step or a bend depends on."""
+    """Yield the conditions at whose ends a line is cut: cases, and comparisons of what a step or a bend depends on.
+
+    Raises Unvalued where cuts cannot be found.
+    """
     if course.where != all_of():
         yield course.where
     yield from _cases_in(course)
@@ -409,7 +421,11 @@ def _are_in_order(line: Line, courses: tuple[Course, Course]) -> bool:
 def _agree(
     line: Line, courses: tuple[Course, Course], cuts: list[list[Predicate]], *, is_whole: bool, is_signed: bool
 ) -> bool | None:
-    """Return True if two courses have the same values along a line, and the claim has one wherever it is asked for."""
+    """Return True if two courses have the same values along a line, and the claim has one wherever it is asked for.
+
+    None where a difference cannot be told from zero, no point has both values, or the claim is wider than the
+    reference.
+    """
     found = [sorted(x for cut in own for x in line.prepare(cut, is_signed=True)) for own in cuts]
     places = sorted({*found[0], *found[1], 0.0})
     tested = _counted(line) if is_whole else list(_on_pieces(places))
@@ -452,7 +468,10 @@ def _leaves_out_a_point(line: Line, courses: tuple[Course, Course], cuts: list[f
 
 
 def _covers(reference: Course, cuts: list[float], defined: list[float], missing: list[float]) -> bool | None:
-    """Return True if a claim leaves out nothing but what lies beyond all cases of a reference that names no bounds."""
+    """Return True if a claim leaves out nothing but what lies beyond all cases of a reference that names no bounds.
+
+    None if the reference has no cuts: then nothing says how far it reaches.
+    """
     if any(defined[0] < x < defined[-1] for x in missing):
         return False
     if reference.is_bounded:

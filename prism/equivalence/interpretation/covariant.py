@@ -40,7 +40,10 @@ def with_connections(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
 
 def _written_out(node: Expr, fresh: Iterator[str]) -> Expr:
-    """Return a covariant derivative written out; any other node as it is."""
+    """Return a covariant derivative written out; any other node as it is.
+
+    Raises Unvalued if no index letter is left.
+    """
     index = covariant_index(node)
     if not index:
         return node

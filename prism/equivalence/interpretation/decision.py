@@ -250,9 +250,10 @@ def _is_misfit(f: Formula, signature: Signature) -> bool:
 
 
 def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formula) -> tuple[Draw, bool | None]:
-    """Return an interpretation and if two formulas say the same in it; where they have no value, one of small letters.
+    """Return an interpretation, and if two formulas say the same in it; None where that stays open.
 
-    So a modulus, or what a series is in, is where it has to be: below 1.
+    Where a series may need small letters, all letters are drawn small once more if the usual ones give no value,
+    diverge or leave it open: so a modulus is below 1. Raises Unvalued if these give no value either.
     """
     draw = Draw(number, signature)
     may_be_smaller = converges_near_zero(a) or converges_near_zero(b)
@@ -454,7 +455,10 @@ def antiderivatives(f: Formula) -> frozenset[str]:
 
 
 def _differ_by_constant(draw: Draw, a: Formula, b: Formula, variables: frozenset[str]) -> bool | None:
-    """Return True if two expressions, or other sides of one letter, differ by the same at two values of a variable."""
+    """Return True if two expressions, or other sides of one letter, differ by the same at two values of a variable.
+
+    None where the computing error hides it; raises Unvalued where the integrals have several variables.
+    """
     if len(variables) != 1 or len(a.members) != len(b.members):
         raise Unvalued("several integrals without limits")
     (variable,) = variables
@@ -508,7 +512,10 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 
 
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
-    """Return True if two expressions have the same value; with delta functions, under a random test function."""
+    """Return True if two expressions have the same value; with delta functions, under a random test function.
+
+    None where both vanish whatever the letters are, or the computing error hides a difference.
+    """
     if has_point(a) or has_point(b):
         found = values_under_test(evaluator, a, b, scope)
         return compare_to_zero(found[0] - found[1], sum(map(size_of, found)))
@@ -546,7 +553,7 @@ def _is_exactly_zero(x: Scalar) -> bool | None:
 
 
 def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
-    """Return True if two identities have sides of the same values, up to a sign."""
+    """Return True if two identities have sides of the same values, up to a sign; else None, never False."""
     answer: bool | None = True
     for scope in _scopes(letters):
         evaluator = Evaluator(draw)
@@ -566,7 +573,10 @@ def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) ->
 
 
 def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
-    """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
+    """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here.
+
+    None where the computing error hides it.
+    """
     if letters:
         return _solves_for_tensor(draw, a, b, letters)
     if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
@@ -650,7 +660,7 @@ def _is_one_residual(one: tuple[Value, float], two: tuple[Value, float]) -> bool
 def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
     """Return True if the residuals of two equations between tables are multiples of each other.
 
-    Raise Unvalued for numbers: any two are.
+    Raise Unvalued for numbers: any two are. None where the computing error hides it.
     """
     (one, _), (two, _) = (residual_of(draw, f, Scope()) for f in (a, b))
     if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
@@ -664,7 +674,11 @@ def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
 
 
 def _solves_for_tensor(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
-    """Return True if two tensor equations are multiples of each other, or one is the other solved for a tensor."""
+    """Return True if two tensor equations are multiples of each other, or one is the other solved for a tensor.
+
+    None where the computing error hides it; raises Unvalued where both have too few components, and none can be
+    solved for.
+    """
     agree: bool | None = None
     too_few: Unvalued | None = None
     try:
@@ -690,7 +704,10 @@ def _is_multiple_of_unit(table: Table) -> bool:
 
 
 def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
-    """Return True if the components of two tensor equations are multiples of each other by one factor."""
+    """Return True if the components of two tensor equations are multiples of each other by one factor.
+
+    None where the computing error hides it; raises Unvalued for fewer than two components that are not 0.
+    """
     pairs = [
         (scalar(residual_of(draw, a, scope)[0]), scalar(residual_of(draw, b, scope)[0])) for scope in _scopes(letters)
     ]
@@ -698,7 +715,10 @@ def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ..
 
 
 def _have_one_ratio(one: list[Scalar], two: list[Scalar]) -> bool | None:
-    """Return True if two lists of numbers have one ratio; Unvalued if all but one entry are 0."""
+    """Return True if two lists of numbers have one ratio, None if the computing error hides it.
+
+    Raises Unvalued if all but one entry of the first are 0.
+    """
     sizes = [size_of(entry) for entry in one]
     lead = max(range(len(one)), key=sizes.__getitem__)
     if sum(size > 1e-12 * sizes[lead] for size in sizes) < 2:

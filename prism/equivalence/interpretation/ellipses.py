@@ -156,7 +156,10 @@ def _readings(first: list[Expr], last: list[Expr], op: str, signature: Signature
 
 
 def _fresh(*terms: Expr) -> Expr | None:
-    """Return a letter that stands nowhere in some terms, not in a subscript either."""
+    """Return a letter that stands nowhere in some terms, not in a subscript either.
+
+    None if all of the usual index letters are used.
+    """
     names = symbols(*terms)
     used = names | {letter for name in names for letter in letters_of(name)}
     return next((symbol(letter) for letter in _COUNTERS if letter not in used), None)
@@ -195,7 +198,10 @@ def _at(law: Expr, index: Expr, place: Expr) -> Expr:
 
 
 def _by_difference(first: list[Expr], last: list[Expr], index: Expr, op: str, signature: Signature) -> Expr | None:
-    """Return the reading in which one place of the terms grows by the same number from each to the next."""
+    """Return the reading in which one place of the terms grows by the same number from each to the next.
+
+    None where several places grow, by different numbers, or not a whole number of times.
+    """
     if len(first) < 2:
         return None
     holes = _holes([*first, *last])
@@ -217,7 +223,10 @@ def _by_difference(first: list[Expr], last: list[Expr], index: Expr, op: str, si
 
 
 def _by_ratio(first: list[Expr], last: list[Expr], index: Expr, op: str) -> Expr | None:
-    """Return the reading in which numbers grow by one ratio."""
+    """Return the reading in which numbers grow by one ratio.
+
+    None for other terms than numbers, a ratio that changes or is too large, and a last number that no power reaches.
+    """
     values = [term.value for term in (*first, *last) if term.value]
     if len(values) != len(first) + len(last) or len(first) < 2 or len(last) != 1:
         return None
@@ -304,7 +313,10 @@ def _agree_further(one: Expr, other: Expr, index: Expr, count: int, signature: S
 
 
 def _of_one_form(terms: list[Expr], index: Expr) -> Expr | None:
-    """Return the law of terms of one form with whole numbers that grow steadily, as `1/(1·2) + 1/(2·3)`."""
+    """Return the law of terms of one form with whole numbers that grow steadily, as `1/(1·2) + 1/(2·3)`.
+
+    None for terms of another form; two terms alone have to grow by one.
+    """
     signs = [term.op == "neg" for term in terms]
     bare = [_negative(term) if is_negative else term for term, is_negative in zip(terms, signs, strict=True)]
     holes = _holes(bare)
@@ -340,7 +352,7 @@ def _sign_law(signs: list[bool], index: Expr) -> Expr | None:
 
 
 def _power_series(terms: list[Expr], index: Expr) -> Expr | None:
-    """Return the law of a series in powers of letters, or in derivatives of a function."""
+    """Return the law of a series in powers of letters, or in derivatives of a function; None for other terms."""
     found = [monomial_of(term) for term in terms]
     monomials = [each for each in found if each is not None]
     if len(monomials) != len(terms):

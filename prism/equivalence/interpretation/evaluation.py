@@ -122,7 +122,7 @@ class Evaluator(Letters):
         return value
 
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
-        """Return the value of an expression that is not known; see `value`."""
+        """Return the value of an expression that is not known, see `value`; raises Unvalued for what has no rule."""
         charge((STEP if node.op == "sym" else _STEPS) + _INDICES * len(scope.place) ** 2)
         if self.signature.tensors:
             paired = [each for each in paired_letters(node) if each in self.signature.tensors - scope.indices.keys()]
@@ -200,7 +200,10 @@ def _negative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _product_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a product in its order; what stands behind an open derivative is what it acts on."""
+    """Return a product in its order; what stands behind an open derivative is what it acts on.
+
+    Raises Unvalued where nothing stands behind it.
+    """
     if (conjugated := _between_exponentials(evaluator, node, scope)) is not None:
         return conjugated
     total: Value | None = None
@@ -226,7 +229,7 @@ def _open_operator(node: Expr) -> Callable[[Evaluator, Expr, Scope], Value] | No
 
 
 def _directional(evaluator: Evaluator, direction: Expr, operand: Expr, scope: Scope) -> Value:
-    """Return the derivative of an operand along a vector."""
+    """Return the derivative of an operand along a vector; raises Unvalued for what is no vector."""
     vector = evaluator.value(direction, scope)
     if not isinstance(vector, Table) or len(vector.entries) != 3:
         raise Unvalued("a derivative along what is no vector")
@@ -241,7 +244,7 @@ def _directional(evaluator: Evaluator, direction: Expr, operand: Expr, scope: Sc
 
 
 def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a quotient by a number."""
+    """Return a quotient by a number; raises DividesByZero, or Unvalued where the divisor is 0 within the error."""
     below = evaluator.number(node.args[1], scope)
     above = evaluator.value(node.args[0], scope)
     if plain(below).contains(0):
@@ -250,7 +253,10 @@ def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a power: of a number, a vector (its square) or a square matrix."""
+    """Return a power: of a number, a vector (its square) or a square matrix.
+
+    Raises Unvalued for another base or exponent, and where the power is undefined.
+    """
     if is_vector_of_operators(node.args[0], evaluator.signature.space):
         return _power_of_vector(evaluator, node, scope)
     if is_step(node):
@@ -276,7 +282,7 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return an even power of a vector of operators."""
+    """Return an even power of a vector of operators; raises Unvalued for any other exponent."""
     exponent = number_of(node.args[1])
     if exponent is None or exponent.denominator != 1 or exponent % 2 or not 2 <= exponent <= 4:
         raise Unvalued("a power of a vector of operators")
@@ -285,7 +291,10 @@ def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _dot_of_operators(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> Value:
-    """Return the scalar product of two vectors, of which one at least is of operators."""
+    """Return the scalar product of two vectors, of which one at least is of operators.
+
+    Raises Unvalued for what is no vector.
+    """
     sides: list[list[Value]] = []
     for node in (a, b):
         if (parts := _components_of_operators(evaluator, node, scope)) is not None:
@@ -335,7 +344,10 @@ def _refuse_cut(evaluator: Evaluator) -> None:
 
 
 def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Value | None:
-    """Return a product with `e^A B e^{-A}` of ladder operators, A of second order; None for another product."""
+    """Return a product with `e^A B e^{-A}` of ladder operators, A of second order; None for another product.
+
+    Raises Unvalued for an A of higher order.
+    """
     space = evaluator.signature.space
     if space is None or space.kind != "ladder":
         return None
@@ -368,7 +380,10 @@ def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Val
 
 
 def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return an elementary function; the exponential of a matrix by its series, any other by one that is unknown."""
+    """Return an elementary function; the exponential of a matrix by its series, any other by one that is unknown.
+
+    Raises Unvalued for a table that is not square.
+    """
     x = evaluator.value(node.args[0], scope)
     if isinstance(x, Table):
         if node.op == "abs" and x.is_vector:
@@ -381,7 +396,10 @@ def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a derivative; total ones carry along what depends on the variable, partial ones hold the others."""
+    """Return a derivative; total ones carry along what depends on the variable, partial ones hold the others.
+
+    Raises Unvalued for an order that is too high or no number, and for a partial one that does not say what is held.
+    """
     if is_jacobian(node):
         return jacobian_value(evaluator, node, scope)
     key = canonical(node)
@@ -472,7 +490,10 @@ def _differential_of(evaluator: Evaluator, operand: Expr, scope: Scope) -> Value
 
 
 def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a value at a point, or a derivative at constant others; other constructs of this kind have no value."""
+    """Return a value at a point, or a derivative at constant others; other constructs of this kind have no value.
+
+    Raises Unvalued for these.
+    """
     if node.name == "held" and len(node.args) == 2:
         return held_value(evaluator, node, scope)
     if node.name == "point" and len(node.args) == 3 and node.args[1].op == "sym":
@@ -483,7 +504,10 @@ def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _nabla(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a gradient, divergence, curl or Laplacian."""
+    """Return a gradient, divergence, curl or Laplacian.
+
+    Raises Unvalued for a divergence or curl of a number, and for other constructs.
+    """
     operand = node.args[0]
 
     def field(inner: Scope) -> Value:
@@ -518,7 +542,7 @@ def _matrix(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _opaque(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a conjugate, transposed or adjoint."""
+    """Return a conjugate, transposed or adjoint; raises Unvalued for other opaque constructs."""
     if len(node.args) != 1:
         raise Unvalued("opaque")
     value = evaluator.value(node.args[0], scope)
@@ -540,7 +564,10 @@ def _commutator(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state."""
+    """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state.
+
+    Raises Unvalued for other brackets.
+    """
     size = evaluator.draw.rows()
 
     def state(label: Expr) -> Table:
@@ -570,7 +597,10 @@ def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
-    """Return the state of a label: a number state, one of an orthonormal set, or any state."""
+    """Return the state of a label: a number state, one of an orthonormal set, or any state.
+
+    Raises Unvalued for an axis that is not named.
+    """
     space, number = evaluator.signature.space, evaluator.draw.number
     size = evaluator.draw.rows()
     if space is not None and space.kind == "ladder" and is_number_of_state(label):
@@ -589,7 +619,10 @@ def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
 
 
 def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a function that is called: known by its name, of an order, or unknown."""
+    """Return a function that is called: known by its name, of an order, or unknown.
+
+    Raises Unvalued for a name that may not be a function.
+    """
     name = node.name
     read = symbol_of(name)
     if read.head in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") and not read.sub:
@@ -645,7 +678,10 @@ def _phase_of(x: acb, y: acb) -> Scalar:
 
 
 def _function_of_operator(evaluator: Evaluator, name: str, x: Table) -> Value:
-    """Return an unknown function of an operator: a polynomial of fourth order, derived at most twice."""
+    """Return an unknown function of an operator: a polynomial of fourth order, derived at most twice.
+
+    Raises Unvalued beyond that.
+    """
     base, primes = symbol_of(name).unprimed, symbol_of(name).primes
     if primes > 2 or x.rows != x.columns:
         raise Unvalued("a function of an operator")
@@ -675,7 +711,10 @@ def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scal
 
 
 def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
-    """Return the order of a special function: a number, or a letter with a whole number added to it."""
+    """Return the order of a special function: a number, or a letter with a whole number added to it.
+
+    Raises Unvalued for others.
+    """
     said = said_by(Expr("sym", name=index))
     if said is None:
         raise Unvalued("an order")
@@ -717,14 +756,14 @@ def _phase(args: list[Value]) -> Value:
 
 
 def _determinant(args: list[Value]) -> Value:
-    """Return a determinant."""
+    """Return a determinant; raises Unvalued for what is no table."""
     if not isinstance(args[0], Table):
         raise Unvalued("a determinant of a number")
     return determinant(args[0])
 
 
 def _trace(args: list[Value]) -> Value:
-    """Return a trace."""
+    """Return a trace; raises Unvalued for what has none."""
     table = args[0]
     if not isinstance(table, Table) or table.rows != table.columns:
         raise Unvalued("a trace")
@@ -759,7 +798,7 @@ def _binomial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _literal(_: Evaluator, node: Expr, __: Scope) -> Value:
-    """Return a number."""
+    """Return a number; raises Unvalued where it has no value."""
     if node.value is None:
         raise Unvalued("a number without value")
     return ball(node.value)

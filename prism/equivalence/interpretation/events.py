@@ -37,7 +37,10 @@ def _is_of_letters(node: Expr) -> bool:
 
 @remembered(1024)
 def compare_events(a: Formula, b: Formula) -> Outcome:
-    """Compare two expressions of sets, or of the probabilities of sets; two equations between these: undecided."""
+    """Compare two expressions of sets, or of the probabilities of sets; two equations between these: undecided.
+
+    Undecided too are a single set and too many.
+    """
     try:
         if a.kind != "expression" or b.kind != "expression":
             raise Unvalued("an equation of sets")

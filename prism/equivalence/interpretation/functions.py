@@ -228,7 +228,10 @@ class UnknownFunction:
     falls: float = 0.0
 
     def at(self, coordinates: Sequence[jets.Jet], size: int) -> jets.Jet:
-        """Return the value at a point with infinitesimals of so many bits, charged for all of them at once."""
+        """Return the value at a point with infinitesimals of so many bits, charged for all of them at once.
+
+        Raises Unvalued where it is undefined.
+        """
         products = ((3 * len(coordinates) + _OF_TERM) << size) + 2 * 3**size
         charge(len(self.terms) * products * (_COEFFICIENT if size else PRODUCT))
         if size:

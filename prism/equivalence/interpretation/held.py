@@ -95,7 +95,10 @@ def held_names(node: Expr) -> tuple[str, ...]:
 
 
 def held_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Scalar:
-    """Return a derivative at constant others, of any order."""
+    """Return a derivative at constant others, of any order.
+
+    Raises Unvalued for an order that is too high, and where what is held cannot be read.
+    """
     derivative = node.args[0]
     if derivative.op not in ("partial", "derivative") or evaluator.signature.states_space is None:
         raise Unvalued("what is held")
@@ -124,7 +127,7 @@ def _differentiated(
 
 
 def jacobian_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Scalar:
-    """Return the Jacobian of quantities with respect to as many others."""
+    """Return the Jacobian of quantities with respect to as many others; raises Unvalued unless they are as many."""
     if evaluator.signature.states_space is None or len({len(arg.args) for arg in node.args}) != 1:
         raise Unvalued("a Jacobian")
     above, below = (_jacobian(evaluator, arg.args, scope) for arg in node.args)
@@ -132,14 +135,17 @@ def jacobian_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Scalar:
 
 
 def _ratio(above: Scalar, below: Scalar) -> Scalar:
-    """Return the quotient of two Jacobians."""
+    """Return the quotient of two Jacobians; raises Unvalued where the lower one is 0."""
     if plain(below).contains(0):
         raise Unvalued("a variable that does not vary")
     return above / below
 
 
 def _jacobian(evaluator: Evaluator, quantities: tuple[Expr, ...], scope: Scope) -> Scalar:
-    """Return the determinant of the derivatives of quantities by the coordinates of the space of states."""
+    """Return the determinant of the derivatives of quantities by the coordinates of the space of states.
+
+    Raises Unvalued if they are not as many.
+    """
     assert evaluator.signature.states_space is not None
     names = evaluator.signature.states_space.variables
     size = len(names)
@@ -172,10 +178,11 @@ def _slope(evaluator: Evaluator, quantity: Expr, name: str, scope: Scope) -> Sca
 
 
 def may_be_compared(a: Formula, b: Formula) -> bool:
-    r"""Return True if two relations between quantities of state are about the same derivatives, or define a letter.
+    r"""Return True unless two relations between quantities of state are about different derivatives.
 
     All Maxwell relations follow from each other, and none is another one. A derivative is named by its quantities
-    alone, since `(\partial p/\partial T)_V` follows from the two others of p, V and T.
+    alone, since `(\partial p/\partial T)_V` follows from the two others of p, V and T. True too where no quantities of
+    state are found, and where a member of the first is a letter of its own, which the relation defines.
     """
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     states = states_of(nodes)

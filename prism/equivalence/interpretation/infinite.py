@@ -77,7 +77,10 @@ def sum_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
-    """Yield the scope of each term of a finite sum."""
+    """Yield the scope of each term of a finite sum.
+
+    Raises Unvalued for too many terms, and for a sum without index or over other ranges.
+    """
     if len(node.args) < 2:
         raise Unvalued("a sum without index")
     charge_steps(_RANGE)
@@ -102,7 +105,7 @@ def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
 
 
 def _is_in(relation: str, letters: tuple[str, ...], scope: Scope) -> bool:
-    r"""Return True if the indices of a term fit `i < j` or `i \neq j`."""
+    r"""Return True if the indices of a term fit `i < j` or `i \neq j`; raises Unvalued for other conditions."""
     values = [scope.indices[letter] for letter in letters]
     if "<" in relation:
         return all(a < b for a, b in pairwise(values))
@@ -172,7 +175,10 @@ def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scop
 
 
 def _infinite_product(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:
-    """Return a product to infinity: of its first factors, and by the sum of the logarithms of the others."""
+    """Return a product to infinity: of its first factors, and by the sum of the logarithms of the others.
+
+    Raises Unvalued where these do not come near 1.
+    """
     total: Scalar = acb(1)
     for k in range(first, first + _FIRST_FACTORS):
         total = total * evaluator.number(body, scope.with_index(letter, k))
@@ -342,7 +348,10 @@ def _summands(evaluator: Evaluator, factor: Expr) -> tuple[Expr, ...]:
 
 
 def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[Expr, Expr], scope: Scope) -> Scalar:
-    """Return the integral of an expression over one variable, split at its kinks."""
+    """Return the integral of an expression over one variable, split at its kinks.
+
+    Raises Unvalued for extreme numbers, and for kinks or delta functions between limits in reverse order.
+    """
     charge_steps(_READING * integrand.size)
     low, high = (None if is_infinite(each) else evaluator.number(each, scope) for each in limits)
     if is_out_of_the_ordinary(integrand):
@@ -422,7 +431,7 @@ def _sifted(
     function: Callable[[Expr], Callable[[Scalar], Scalar]],
     ends: tuple[float, float],
 ) -> Scalar:
-    """Return the integral of a product with one delta function."""
+    """Return the integral of a product with one delta function; raises Unvalued for other products."""
     factors = integrand.args if integrand.op == "mul" else (integrand,)
     deltas = [each for each in factors if each.op == "apply" and each.name in kinks.DELTAS and len(each.args) == 1]
     rest = tuple(each for each in factors if each not in deltas)
@@ -434,7 +443,10 @@ def _sifted(
 
 
 def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    r"""Return an integral without limits: over all space or all directions, or from a point that is drawn."""
+    """Return an integral without limits: over all space or all directions, or from a point that is drawn.
+
+    Raises Unvalued for other integrals.
+    """
     integrand, variable, *_ = node.args
     name = variable.name
     if node.name in ("", "1") and name == r"\Omega":
@@ -515,7 +527,10 @@ def limit_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _settled(values: list[acb], orders: int) -> acb:
-    """Return the limit of values whose distance from it is a series in halved steps, of which so many are removed."""
+    """Return the limit of values whose distance from it is a series in halved steps, of which so many are removed.
+
+    Raises Unvalued where they are undefined, or do not settle.
+    """
     if any(not value.is_finite() for value in values):
         raise Unvalued("a limit of what is undefined")
     rows = list(values)

@@ -64,6 +64,8 @@ def has_delta(node: Expr) -> bool:
 def sifted(rest: Function, inner: Function, order: int, low: float, high: float, new_tag: Callable[[], int]) -> Scalar:
     """Return the integral of a function times a delta function, or a derivative of one.
 
+    Raises Unvalued for a peak at a limit, and for an argument whose zeros are not simple.
+
     Args:
         rest: the other factors of the integrand.
         inner: the argument of the delta function.
@@ -102,6 +104,9 @@ def _slope(function: Function, place: Scalar, new_tag: Callable[[], int]) -> Sca
 
 def zeros(function: Function, low: float, high: float, *, is_strict: bool = False) -> list[acb]:
     """Return the zeros of a real function between two limits, in order.
+
+    Those of a polynomial are all found. Of another function only zeros at samples and changes of sign between samples
+    are found, which lie within _FAR: it may miss two zeros near each other, and one where the function only touches 0.
 
     Args:
         function: real between the limits, or Unvalued is raised.
@@ -181,7 +186,7 @@ def _polished(weights: list[acb], x: acb) -> acb:
 
 
 def _real(function: Function, place: float) -> float:
-    """Return the value of a real function without infinitesimals."""
+    """Return the value of a real function without infinitesimals; raises Unvalued if it has some."""
     found = function(acb(place))
     if isinstance(found, Dual):
         raise Unvalued("a kink that moves with a variable")

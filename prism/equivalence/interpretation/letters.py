@@ -347,7 +347,10 @@ class Letters:
     def _function_value(
         self, name: str, variables: tuple[str, ...], scope: Scope, *, is_complex: bool, part: int = 0
     ) -> Scalar:
-        """Return the value of a function at its own variables."""
+        """Return the value of a function at its own variables.
+
+        Raises Unvalued where letters are functions of each other.
+        """
         if self._is_bound(name, scope):
             return scalar(scope.values[name])
         guarded = scope.with_value("#" + name, acb(0))
@@ -373,7 +376,7 @@ class Letters:
         return self._varied(name, self.draw.number_of(name, "real"), scope)
 
     def _variable(self, variable: str, scope: Scope) -> Scalar:
-        """Return the value of a variable of a function: a letter, or a derivative."""
+        """Return the value of a variable of a function: a letter, or a derivative; raises Unvalued for a vector."""
         if self._is_bound(variable, scope):
             return scalar(scope.values[variable])
         if variable in self.signature.keys:
@@ -570,7 +573,7 @@ class Letters:
         return value * acb(sign)
 
     def _derivative_behind_comma(self, name: str, scope: Scope) -> Value:
-        r"""Return `u_{i,j}`, the derivative of `u_i` by `x_j`."""
+        """Return `u_{i,j}`, the derivative of `u_i` by `x_j`; raises Unvalued for other indices."""
         read = symbol_of(name)
         before, *behind = read.sub.split(",")
         if len(behind) != 1 or read.sup:

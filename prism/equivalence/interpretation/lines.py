@@ -111,7 +111,10 @@ class Line:
         return (difference.real > 0) == (predicate.sign in (">", ">="))
 
     def _is_whole(self, predicate: Whole, x: float) -> bool:
-        """Return True if the letter of a condition is one of its whole numbers."""
+        """Return True if the letter of a condition is one of its whole numbers.
+
+        Raises Unvalued where that cannot be told.
+        """
         value = x
         if predicate.name != self.name:
             drawn = self.evaluator.value(symbol(predicate.name), Scope())
@@ -143,7 +146,10 @@ class Line:
         return found
 
     def _members_of(self, family: Junction) -> list[float]:
-        """Return the values of the letter in a family, by whole number from 0 up and down."""
+        """Return the values of the letter in a family, by whole number from 0 up and down.
+
+        Raises Unvalued for a family of several letters, or of tables.
+        """
         found: list[float] = []
         conditions = [part for part in family.parts if not self._gives_letter(part)]
         values = [part for part in family.parts if self._gives_letter(part)]
@@ -171,7 +177,10 @@ class Line:
         )
 
     def zeros(self, comparison: Comparison, *, is_signed: bool) -> list[float]:
-        """Return the points where the sides of a comparison are equal, and keep the usual size of their difference."""
+        """Return the points where the sides of a comparison are equal, and keep the usual size of their difference.
+
+        Raises Unvalued where the condition has no value, or has too many zeros.
+        """
         if self.name not in symbols(comparison.left, comparison.right):
             return []
         waves = has_waves(comparison, self.name)

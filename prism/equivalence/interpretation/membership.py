@@ -194,6 +194,8 @@ def _compare(
 ) -> Outcome:
     """Compare two conditions along the lines of their letters.
 
+    Raises Unvalued if they have no letter.
+
     Args:
         subjects: the letters that take all values in turn, each with whether it takes negative ones.
         have_ends: the ends of regions count whatever their signs are.
@@ -247,7 +249,7 @@ def _has_number_beside_letters(pair: tuple[Predicate, Predicate]) -> bool:
 
 
 def _compared_with_zero(predicate: Predicate) -> frozenset[str]:
-    """Return the letters that a condition compares with 0, so that 0 is one of their values: `K` of `[0, 60)`."""
+    """Return the letters that a condition compares with 0 by an ordering: `K` of `[0, 60)`, and of `K > 0` too."""
     pairs = [(each.left, each.right) for each in comparisons_of(predicate) if each.sign not in ("=", "!=")]
     return frozenset(
         side.name for pair in pairs for side, other in (pair, pair[::-1]) if side.op == "sym" and other.value == 0
@@ -299,7 +301,8 @@ def _shown_signs(a: Formula, b: Formula, one: Predicate, two: Predicate) -> dict
     """Return the letters that take all values in turn, each with whether a formula shows that it may be negative.
 
     So it does in a modulus, beside a negative number, and where one part of a system is that it is positive. Then the
-    letters that are multiplied by nothing but letters may be negative too.
+    letters that are multiplied by nothing but letters may be negative too. Raises Unvalued for an angle of which not
+    all values are meant.
     """
     if lone := _lone_subjects(one, two):
         return lone

@@ -81,7 +81,10 @@ def derivative_at_point(node: Expr) -> Expr | None:
 
 
 def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial | None:
-    """Return the product of factors, or the quotient of the first by the second."""
+    """Return the product of factors, or the quotient of the first by the second.
+
+    None where a factor is no monomial, a divisor is 0, or derivatives are multiplied or divided.
+    """
     coefficient, powers = Fraction(1), dict[Expr, Fraction]()
     for k, part in enumerate(parts):
         if part is None:
@@ -98,7 +101,10 @@ def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial 
 
 
 def _of_power(node: Expr) -> Monomial | None:
-    """Return a power with an exponent that is a number."""
+    """Return a power with an exponent that is a number; None for another exponent.
+
+    None also for a power of a derivative, and for a root of a coefficient other than 1.
+    """
     base, exponent = monomial_of(node.args[0]), node.args[1]
     value = number_of(exponent)
     if base is None or value is None or any(is_derivative(each) for each in base.powers):

@@ -91,7 +91,10 @@ def bold_matrices(node: Expr) -> frozenset[str]:
 
 
 def _bold_terms(node: Expr) -> frozenset[str]:
-    """Return the bold capitals that are terms of an expression, but for numbers before and below them."""
+    """Return the bold capitals that are terms of an expression, alone or with numbers before and below them.
+
+    A product with two parts that hold vectors gives none; an operator such as a power or a function is not looked into.
+    """
     if _is_bold_capital(node):
         return frozenset((node.name,))
     args = node.args if node.op in ("add", "sub", "neg", "mul") else node.args[:1] if node.op == "div" else ()
@@ -211,7 +214,11 @@ def is_plain_algebra(f: Formula) -> bool:
 
 @lru_cache(_NAMES_KEPT)
 def _is_name_of_number(name: str) -> bool:
-    """Return True for a name that no rule beyond algebra looks at: no style, prime or index, no special function."""
+    r"""Return True for a name that no rule beyond algebra looks at: no style, prime, upper index or letters as indices.
+
+    `\Delta x` and subscripts of one word are such names. No such names are d, K, deltas with a subscript, special
+    functions and numbers that may be quantum numbers.
+    """
     read = symbol_of(name)
     is_bare = read.change in ("", r"\Delta ") and symbol_of(read.letter).is_light and not (read.primes or read.sup)
     if not is_bare or name in ("d", "K") or (read.base == r"\delta" and read.sub):
@@ -562,13 +569,14 @@ def has_folds(f: Formula) -> bool:
 
 
 def squared_moduli_of_functions(nodes: Iterable[Expr], depends: Set[tuple[str, str]]) -> frozenset[str]:
-    r"""Return the unknown functions that a formula has the square of the modulus of: f of `|f(\theta)|^2`.
+    r"""Return the names of unknown functions whose modulus is squared somewhere: f of `|f(\theta)|^2`.
 
-    They are complex unless the problem says what they are. Quantities of motion are real: v of `|v(t)|^2`; what is
-    differentiated is not looked at.
+    They are complex unless the problem says what they are. Left out are quantities of motion, which are real (v of
+    `|v(t)|^2`), and what is differentiated. It is not looked up here whether the problem says anything.
 
     Args:
-        nodes: of one or two formulas; `depends`: letters that they write as functions, each with its variable.
+        nodes: of one or two formulas.
+        depends: letters that they write as functions, each with its variable.
     """
     written = {name for name, variable in depends if variable != ","}
     squares = (node.args[0] for node in nodes if node.op == "pow" and node.args[1].value == 2)

@@ -38,7 +38,7 @@ def _table(
     space: Space, draw: int, name: str, indices: Mapping[str, int], number: Callable[[str], acb],
     turned: tuple[Value | None, Value | None], *, is_adjoint: bool,
 ) -> Table:  # fmt: skip
-    """Return an operator by its name without dagger, or its adjoint."""
+    """Return an operator by its name without dagger, or its adjoint; raises Unvalued for a vector of operators."""
     if space.kind == "ladder":
         return _of_ladder(space, draw, name, number, turned, is_adjoint=is_adjoint)
     axis = axis_of(name)
@@ -92,7 +92,10 @@ def component(axis: int, letter: str) -> str:
 
 
 def numbered_state(name: str, size: int) -> Table | None:
-    """Return one of the orthonormal states that are named by digits, arrows or signs; None for another name."""
+    """Return one of the orthonormal states that are named by digits, arrows or signs; None for another name.
+
+    Raises Unvalued for one beyond those that are kept.
+    """
     for arrow, digit in _ARROWS.items():
         name = name.replace(arrow, digit)
     name = name.replace(" ", "")

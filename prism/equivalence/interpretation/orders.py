@@ -44,6 +44,8 @@ def is_order(node: Expr) -> bool:
 def same_to_order(a: Formula, b: Formula, signature: Signature) -> bool | None:
     """Return True if two formulas agree below the order of the first, which the second one states at least.
 
+    None where the letters or the draws do not agree about it.
+
     Errors:
         Unvalued: no letter is small in all of the orders, or a value is missing.
     """
@@ -61,7 +63,10 @@ def same_to_order(a: Formula, b: Formula, signature: Signature) -> bool | None:
 
 
 def _sides(a: Formula, b: Formula) -> tuple[Expr | None, Expr, Expr]:
-    """Return the side that two equations have in common, and their other sides; of expressions None and these."""
+    """Return the side that two equations have in common, and their other sides; of expressions None and these.
+
+    Raises Unvalued if equations have none.
+    """
     if len(a.members) == 1:
         return None, a.members[0], b.members[0]
     for k, side in enumerate(a.members):
@@ -71,7 +76,10 @@ def _sides(a: Formula, b: Formula) -> tuple[Expr | None, Expr, Expr]:
 
 
 def _scaled(*sides: Expr) -> list[tuple[str, int]]:
-    """Return the letters that are small (1) or large (-1) in every order, each with which."""
+    """Return the letters that are small (1) or large (-1) in every order, each with which.
+
+    Raises Unvalued for an order of what is no power.
+    """
     found: list[set[tuple[str, int]]] = []
     for node in (node for side in sides for node in walk(side) if is_order(node)):
         monomial = monomial_of(node.args[0])
@@ -86,7 +94,8 @@ def _scaled(*sides: Expr) -> list[tuple[str, int]]:
 def _agree_in(draw: Draw, common: Expr | None, sides: tuple[Expr, Expr], letter: str, sign: int) -> bool | None:
     """Return True if two expressions agree below the order of the first one in an interpretation.
 
-    Where the second one goes further, it has to have a term there, or to be right about the common side.
+    Where the second one goes further, it has to have a term there, or to be right about the common side. None where the
+    orders that are read off are too near each other.
     """
     with precision(_BITS):
         values = [list(_values(draw, side, letter, sign)) for side in sides]
@@ -126,7 +135,10 @@ def _values(draw: Draw, side: Expr, letter: str, sign: int) -> Iterator[tuple[ac
 
 
 def _order(values: list[acb]) -> float:
-    """Return the exponent with which a quantity goes to zero between two scales; infinity if it is not seen at all."""
+    """Return the exponent with which a quantity goes to zero between two scales; infinity if it is not seen at all.
+
+    Raises Unvalued where it is undefined, or the computing error is too large.
+    """
     sizes = [float(value.mid().abs_upper().log()) if not value.contains(0) else -math.inf for value in values]
     errors = [value.rad() for value in values]
     lowest = -_HIGHEST * _SCALES[0] * math.log(2)

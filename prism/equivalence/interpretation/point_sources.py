@@ -100,7 +100,7 @@ def _at(scope: Scope, place: Vector) -> Scope:
 
 
 def _entries(evaluator: Evaluator, node: Expr, scope: Scope) -> Vector:
-    """Return the components of a vector."""
+    """Return the components of a vector; raises Unvalued for what is no vector."""
     found = evaluator.value(node, scope)
     if not isinstance(found, Table) or len(found.entries) != 3:
         raise Unvalued("a delta function of no point")
@@ -109,7 +109,7 @@ def _entries(evaluator: Evaluator, node: Expr, scope: Scope) -> Vector:
 
 
 def _center(evaluator: Evaluator, argument: Expr, scope: Scope) -> Vector:
-    r"""Return the point at which `\pm(\vec r - \vec c)` vanishes."""
+    r"""Return the point at which `\pm(\vec r - \vec c)` vanishes; raises Unvalued for another multiple."""
     zero = acb(0)
     start = _entries(evaluator, argument, _at(scope, (zero, zero, zero)))
     sign = 0
@@ -131,7 +131,10 @@ def _all_paired(evaluator: Evaluator, nodes: Sequence[Expr], test: _Test, scope:
 
 
 def _paired(evaluator: Evaluator, node: Expr, test: _Test, scope: Scope) -> acb:
-    """Return the integral over space of an expression times a test function."""
+    """Return the integral over space of an expression times a test function.
+
+    Raises Unvalued where a delta function stands in other places.
+    """
     if node.op in ("add", "sub", "neg"):
         parts = _all_paired(evaluator, node.args, test, scope)
         taken = parts if node.op == "neg" else parts[1:] if node.op == "sub" else []

@@ -140,7 +140,7 @@ def read_case(condition: Expr) -> Predicate | None:
 
 
 def _read_relation(sign: str, left: Expr, right: Expr) -> Predicate:
-    """Return what one relation says."""
+    """Return what one relation says; raises Unvalued for other signs."""
     if sign == "in":
         subjects = left.args if left.op == "list" else (left,)
         return all_of(*(_belongs(subject, right) for subject in subjects))
@@ -157,7 +157,10 @@ def _read_relation(sign: str, left: Expr, right: Expr) -> Predicate:
 
 
 def _belongs(subject: Expr, where: Expr) -> Predicate:
-    """Return that an expression belongs to a set."""
+    """Return that an expression belongs to a set.
+
+    Raises Unvalued for what is no set, and for a set in the place of a number.
+    """
     if subject.op == "sym" and subject.name in (*_NUMBERS, _REALS[0]):
         raise Unvalued("a set of numbers as a number")
     if where.op == "sym" and where.name in _NUMBERS and subject.op == "sym":
@@ -187,7 +190,10 @@ def _belongs(subject: Expr, where: Expr) -> Predicate:
 
 
 def _belongs_to_set(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
-    """Return that an expression belongs to a set that is written out, or given by a condition."""
+    """Return that an expression belongs to a set that is written out, or given by a condition.
+
+    Raises Unvalued for other sets.
+    """
     conditions = [entry for entry in entries if entry.op == "relation"]
     if not conditions:
         return _listed(subject, entries)
@@ -212,7 +218,7 @@ def _belongs_to_set(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
 
 
 def _read_condition(node: Expr) -> Predicate:
-    """Return what a relation inside a set says."""
+    """Return what a relation inside a set says; raises Unvalued for what is no relation."""
     signs = node.name.split()
     if node.op != "relation" or len(signs) != len(node.args) - 1:
         raise Unvalued("a condition")
@@ -222,7 +228,10 @@ def _read_condition(node: Expr) -> Predicate:
 
 
 def _listed(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
-    """Return that an expression is one of those listed; three dots go on as the numbers before them do."""
+    """Return that an expression is one of those listed; three dots go on as the numbers before them do.
+
+    Raises NoLaw where these do not go on steadily, and Unvalued where they are no whole numbers.
+    """
     values = [value for entry in entries for value in _both_signs(entry)]
     if not any(value.op == "dots" for value in values):
         if subject.op == "tuple":
@@ -257,7 +266,7 @@ def _listed(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
 
 
 def _same_tuple(subject: Expr, value: Expr) -> Predicate:
-    """Return that a tuple has the entries of another one."""
+    """Return that a tuple has the entries of another one; raises Unvalued unless both have as many entries."""
     if value.op != "tuple" or len(value.args) != len(subject.args):
         raise Unvalued("a tuple")
     return all_of(*(Comparison("=", one, two) for one, two in zip(subject.args, value.args, strict=True)))

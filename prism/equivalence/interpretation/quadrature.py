@@ -86,7 +86,10 @@ def over_directions(at: Callable[[acb, acb], Scalar]) -> Scalar:
                 terms.append(acb(weight.mid()) * acb.pi() * acb(2) / acb(n_around) * at(polar, azimuth))
 
     def with_error(values: list[acb]) -> acb:
-        """Return the sum of the finer rule with the distance of the coarser one as its error."""
+        """Return the sum of the finer rule with the distance of the coarser one as its error.
+
+        Raises Unvalued where the integrand is undefined.
+        """
         coarse, fine = sum(values[: sizes[0]], acb(0)), sum(values[sizes[0] :], acb(0))
         if not fine.is_finite():
             raise Unvalued("an integrand that is undefined")
@@ -211,6 +214,8 @@ def _inside(parts: list[Scalar]) -> tuple[int, int]:
 
 def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_open_ended: bool) -> acb:
     """Return a rule's sum with its error.
+
+    Raises Unvalued where it is undefined, Diverges where the integral is infinite.
 
     Args:
         old: parts of the rule of twice the step, the two ends at 0 and `last`; `new`: the others.

@@ -134,7 +134,7 @@ class Space:
         return Table(table.rows, 1, tuple(entry if k in kept else acb(0) for k, entry in enumerate(table.entries)))
 
     def state(self, number: int, draw: int) -> Table:
-        """Return a numbered state."""
+        """Return a numbered state; raises Unvalued for one beyond those that are kept."""
         place, size = number - self.lowest(draw), self.size(draw)
         if place >= size or (number >= 0 > place):
             raise Unvalued("a state that is not kept")

@@ -82,7 +82,7 @@ def _with_limits(op: str, body: Expr, index: Expr, low: Expr, high: Expr) -> Exp
 
 
 def _fresh(*nodes: Expr) -> Expr | None:
-    """Return a letter that stands nowhere in some expressions."""
+    """Return a letter that stands nowhere in some expressions; None if all of the usual index letters are used."""
     names = symbols(*nodes)
     used = names | {letter for name in names for letter in letters_of(name)}
     return next((symbol(letter) for letter in _COUNTERS if letter not in used), None)
@@ -157,7 +157,7 @@ def _indices(said: Formula) -> Expr | None:
 
 
 def _with_condition(op: str, body: Expr, parts: tuple[Formula, ...], high: Expr | None) -> Expr | None:
-    r"""Return a sum with a condition in a second line, as `j = 1` above `j \ne i`."""
+    r"""Return a sum with a condition in a second line, as `j = 1` above `j \ne i`; None for other conditions."""
     first, condition = parts[0], parts[1]
     letters, start = _letters(first.members[0]), whole_number(first.members[-1]) if first.relations else 1
     if high is None or start is None or len(parts) > 2 or first.relations not in ((), ("=",)):
@@ -172,7 +172,10 @@ def _with_condition(op: str, body: Expr, parts: tuple[Formula, ...], high: Expr 
 
 
 def _listed(op: str, body: Expr, index: Expr, entries: tuple[Expr, ...], high: Expr | None) -> Expr | None:
-    """Return a sum over listed values, or over those that begin an endless list."""
+    """Return a sum over listed values, or over those that begin an endless list.
+
+    None for fewer than two whole numbers, and for an endless list whose steps differ.
+    """
     is_endless = entries[-1].op == "dots"
     written = entries[:-1] if is_endless else entries
     values = [value for value in map(whole_number, written) if value is not None]

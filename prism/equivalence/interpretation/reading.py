@@ -52,7 +52,10 @@ _VARIABLES = frozenset(("x", "y", "z", "r", "t", r"\theta", r"\phi"))
 
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
-    """Return two formulas with what the other one shows about their letters."""
+    """Return two formulas with what the other one shows about their letters.
+
+    Raises Unvalued for a prime or dot beside a derivative.
+    """
     charge_steps(_READING * sum(member.size for f in (a, b) for member in f.members))
     a, b = _in_common_notation(a, b)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
@@ -257,7 +260,7 @@ def _with_calls_and_differentials(node: Expr, called: set[str], *, has_different
     """Return a product in which `d` before a factor is a differential, and `g'` before one the derivative of a call."""
 
     def made(left: Expr, right: Expr) -> Expr | None:
-        """Return a differential or a call of two factors."""
+        """Return a differential or a call of two factors; None where they are a product."""
         if left == symbol("d") and has_differentials:
             return Expr("differential", (right,))
         return Expr("apply", (right,), left.name) if _is_primed_call(left, called) else None

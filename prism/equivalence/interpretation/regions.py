@@ -60,7 +60,7 @@ def _integral(inside: Expr, variable: Expr, low: Expr, high: Expr) -> Expr:
 
 
 def _over_space(node: Expr) -> Expr:
-    """Return an integral `d^3 r` over all space or a ball."""
+    """Return an integral `d^3 r` over all space or a ball; raises Unvalued for other regions and directions."""
     integrand, variable = _iterated(node.args[0]), node.args[1]
     place = symbol_of(variable.name)
     name = place.unstyled
@@ -79,7 +79,10 @@ def _over_space(node: Expr) -> Expr:
 
 
 def _in_shells(integrand: Expr, length: Expr, radius: Expr) -> Expr:
-    """Return the integral over a ball of what depends on the radius, and maybe on the angles."""
+    """Return the integral over a ball of what depends on the radius, and maybe on the angles.
+
+    Raises Unvalued for other coordinates.
+    """
     inside = symbols(integrand)
     if not inside.isdisjoint(_PLACES):
         raise Unvalued("an integral over space in other coordinates")
@@ -91,7 +94,10 @@ def _in_shells(integrand: Expr, length: Expr, radius: Expr) -> Expr:
 
 
 def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr) -> Expr:
-    """Return the integral over a ball of what depends on a vector by its length and its product with one other."""
+    """Return the integral over a ball of what depends on a vector by its length and its product with one other.
+
+    Raises Unvalued for other directions.
+    """
     dots = {node for node in walk(integrand) if node.op == "dot" and vector.name in symbols(node)}
     others = {name for dot in dots for name in symbols(dot) if symbol_of(name).is_vector} - {vector.name}
     if len(others) != 1:
@@ -130,7 +136,10 @@ def _factors(node: Expr) -> Iterator[Expr]:
 
 
 def _scaled(dot: Expr, vector: Expr, other: Expr, product: Expr) -> Expr:
-    r"""Return `i\vec q\cdot\vec r` as a multiple of the product of the lengths and the cosine between them."""
+    r"""Return `i\vec q\cdot\vec r` as a multiple of the product of the lengths and the cosine between them.
+
+    Raises Unvalued for other exponents.
+    """
     factors: list[Expr] = []
     for side in dot.args:
         parts = side.args if side.op == "mul" else (side,)

@@ -171,7 +171,10 @@ def _magnitude(node: Expr) -> float:
 
 
 def _called(name: str, x: float) -> float:
-    """Return the magnitude of a function of a number, with its sign if it is real; cut off where it overflows."""
+    """Return the magnitude of a function of a number, with its sign if it is real; cut off where it overflows.
+
+    Raises OverflowError where that is 1e300 or more.
+    """
     found = RULES[name][0](acb(x))
     size = float(found.mid().abs_upper())
     if not found.is_finite() or not size < 1e300:

@@ -25,7 +25,10 @@ _OF_ELEMENTS = frozenset(("sum", "product", "matrix", "cross", "dot", "nabla", "
 
 
 def with_shapes(signature: Signature, a: Formula, b: Formula) -> Signature:
-    """Return a signature with unlike sizes of matrices; the same one where all of them are square or written out."""
+    """Return a signature with unlike sizes of matrices; the same one where all of them are square or written out.
+
+    Raises Unvalued where a matrix need not be square.
+    """
     names = sorted({base_of_transposed(name) or name for name in signature.matrices})
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     if not 0 < len(names) <= _MOST_LETTERS or signature.operators or signature.space or signature.tensors:

@@ -33,7 +33,10 @@ _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
 def residual_of(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
-    """Return left minus right of an equation, and the size of the terms of its sides."""
+    """Return left minus right of an equation, and the size of the terms of its sides.
+
+    Raises Unvalued for a number beside a vector.
+    """
     evaluator = Evaluator(draw)
     (left, one), (right, two) = (value_and_size(evaluator, member, scope) for member in f.members)
     for side, other, member in ((left, right, f.members[1]), (right, left, f.members[0])):
@@ -182,7 +185,10 @@ def _is_root(residual: acb, scale: float) -> bool:
 
 
 def _root_of_quotient(*known: tuple[acb, acb]) -> acb:
-    """Return the root of the quotient of two linear functions that has three values at three points."""
+    """Return the root of the quotient of two linear functions that has three values at three points.
+
+    Raises ZeroDivisionError if there is none.
+    """
     (x, fx), (y, fy), (z, fz) = known
     one, two = x - z, y - z
     below = (fy - fz) * fx * one - (fx - fz) * fy * two

@@ -101,7 +101,10 @@ def _with(draw: Draw, keys: Sequence[str], values: Sequence[Scalar]) -> Draw:
 def _solution(
     draw: Draw, f: Formula, keys: Sequence[str], scopes: Sequence[Scope], residual: Residual
 ) -> list[Scalar] | None:
-    """Return the components that solve an equation in which they stand linearly; Unvalued if several do."""
+    """Return the components that solve an equation in which they stand linearly.
+
+    None where all vanish, or what is found does not solve the equation: they do not stand linearly.
+    """
     size = len(keys)
     charge_steps(_SQUARE * size * size)
 

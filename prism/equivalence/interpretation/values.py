@@ -182,7 +182,10 @@ def slope_of(x: Scalar, tag: int) -> Scalar:
 
 
 def mapped(x: Scalar, function: Callable[[acb], acb], slope: Callable[[Scalar], Scalar]) -> Scalar:
-    """Return the value of a function of one argument whose derivative is `slope`."""
+    """Return the value of a function of one argument whose derivative is `slope`.
+
+    Raises Unvalued where it is undefined.
+    """
     if isinstance(x, Dual):
         return Dual(mapped(x.value, function, slope), slope(x.value) * x.slope, x.tag)
     found = function(x)

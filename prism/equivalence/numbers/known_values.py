@@ -139,7 +139,7 @@ def closed_form_number(f: Formula) -> Numeric | None:
 
 @remembered(FORMULAS_KEPT)
 def _closed_value(node: Expr) -> StatedNumber | None:
-    """Evaluate an expression without symbols as `closed_form_number` does."""
+    """Evaluate an expression without symbols as `closed_form_number` does; None where that does."""
     measured = None if _adds_degrees_to_numbers(node) else evaluate_with_units(node, EMPTY_CONTEXT)
     if measured is None:
         return None

@@ -69,7 +69,10 @@ def count_trials(reference: Formula, claim: Formula, context: Context, verdict: 
 
 
 def _counts_in(a: Formula, b: Formula, context: Context, verdict: Verdict) -> TrialCounts | None:
-    """Return the counts of two formulas as they are compared at last."""
+    """Return the counts of two formulas as they are compared at last.
+
+    None where their kinds are not compared at points, or they are too large or do not fit each other.
+    """
     if a.kind not in _COMPARED or b.kind != a.kind:
         return None
     try:
@@ -98,6 +101,7 @@ def _prepared(a: Formula, b: Formula, context: Context) -> FormulaPair | None:
 
 
 def _counts(pair: FormulaPair, *, is_approximate: bool) -> TrialCounts | None:
+    """Return the counts of a pair; None unless both have zero sets that are no identities."""
     trial = trial_for(pair, decimal_rule(pair.tapes, approximate=is_approximate))
     one, two = draw_both(trial, pair.samplings)
     if not isinstance(one, ZeroSet) or not isinstance(two, ZeroSet) or one.is_identity or two.is_identity:

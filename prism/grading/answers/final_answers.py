@@ -626,7 +626,10 @@ def _with_values_in_words(
 
 
 def _without_argument(f: Formula | None, finals: Sequence[FinalAnswer], context: Context) -> Formula | None:
-    r"""Return `C = ...` for `C(T) = ...` if C is asked, and T stands behind it by a definition of the problem."""
+    """Return `C = ...` for `C(T) = ...` if C is asked, and T stands behind it by a definition of the problem.
+
+    Any other formula, and None, is returned as it is.
+    """
     head = f.members[0] if f is not None and f.kind in ("equation", "chain") else None
     if f is None or head is None or head.op != "apply" or len(head.args) != 1 or head.args[0].op != "sym":
         return f
@@ -647,7 +650,7 @@ def _without_moduli(formulas: Sequence[Formula | None], finals: Sequence[FinalAn
     asked = {answer.subject for answer in finals if answer.dimension is not None} - given
 
     def read(f: Formula | None) -> Formula | None:
-        """Return one formula, without the bars around what is asked."""
+        """Return one formula, without the bars around what is asked; None for None."""
         head = f.members[0] if f is not None and f.kind in ("equation", "chain") else None
         size = stated_number(f.members[-1]) if f is not None and head is not None and head.op == "abs" else None
         if f is None or head is None or size is None or size.in_si <= 0 or head.args[0] not in asked:

@@ -93,7 +93,10 @@ def _renamed(f: Formula, old: Expr, new: Expr) -> Formula:
 
 
 def _region(value: Expr, form: SetForm) -> Expr | None:
-    """Return a bare value as a region; two values in round brackets are an open interval where bounds are asked for."""
+    """Return a bare value as a region; two values in round brackets are an open interval where bounds are asked for.
+
+    None for another value.
+    """
     if value.op in REGIONS:
         return value
     is_interval = form == "bounds" and value.op == "tuple" and len(value.args) == 2
@@ -101,7 +104,10 @@ def _region(value: Expr, form: SetForm) -> Expr | None:
 
 
 def _open_ends(f: Formula) -> tuple[Expr, Expr] | None:
-    """Return the ends of an open interval that a formula gives: of `1 < x < 2`, `2 > x > 1`, of x in (1, 2)."""
+    """Return the ends of an open interval that a formula gives: of `1 < x < 2`, `2 > x > 1`, of x in (1, 2).
+
+    None for another formula, and for bounds that are not strict.
+    """
     if f.kind == "chain" and len(f.members) == 3 and len(set(f.relations)) == 1 and _STRICT.issuperset(f.relations):
         low, middle, high = f.members if f.relations[0] == "<" else f.members[::-1]
         return (low, high) if middle.op == "sym" and not symbols_of(f) - {middle.name} else None

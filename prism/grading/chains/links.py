@@ -244,7 +244,10 @@ def _compare_numbers(left: Expr, right: Expr, kernel: ModuleType) -> Link | None
 
 
 def _agree_as_numbers(left: Expr, right: Expr, kernel: ModuleType) -> bool:
-    """Return True if two members are numbers within NUMBERS_AGREE of each other, whatever a missing unit may be."""
+    """Return True if two members are numbers that agree under some reading of a unit that only one of them has.
+
+    They agree within NUMBERS_AGREE or what their rounding allows. False if one is no number.
+    """
     one, other = _number_of(left, kernel), _number_of(right, kernel)
     if one is None or other is None:
         return False

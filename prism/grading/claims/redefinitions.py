@@ -170,7 +170,10 @@ def _errata(
 
 
 def _relates_quantities(before: str, said: re.Match[str], question: str) -> bool:
-    """Return True if a multiple is said of a quantity that has its own name, and of another that is known by its own.
+    """Return True if "is twice the ..." relates two quantities that have names, and so gives the symbol no new meaning.
+
+    The symbol has its own name in the text before it, and the other quantity, which shares no word with it, has a
+    symbol behind it or stands in the question.
 
     Args:
         before: text before the symbol.

@@ -114,7 +114,12 @@ def _is_rounded(rounded: Expr, precise: Expr, context: Context, is_approximate: 
 
 
 def _roundings(member: Expr, is_approximate: bool) -> Iterator[tuple[Expr, Expr]]:
-    """Yield a member with one of its rounded numbers as small and as large as that number may have been before."""
+    """Yield a pair for each rounded number of a member: the member with that number at its lowest, and at its highest.
+
+    It moves by just over half of its last place down, and by a whole one up, since further digits may be cut off. A
+    whole number counts as rounded only if it is the only number and has a unit or is approximate. Numbers beyond
+    MAX_LITERALS are left as they are.
+    """
     lone = lone_literal(member)
     is_whole_rounded = is_approximate or any(node.op == "unit" for node in walk(member))
     literals = list(dict.fromkeys(node for node in walk(member) if node.op == "num"))

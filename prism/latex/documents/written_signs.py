@@ -135,7 +135,7 @@ def rows_latex(rows: list[list[str]], environment: str) -> str:
 
 
 def _has_relation(cell: str) -> bool:
-    """Return True for a cell with a relation outside all brackets."""
+    r"""Return True for a cell with one of `=<>≤≥≈∝≡` outside all brackets; no command such as `\le` counts."""
     depth = 0
     for sign in cell:
         depth += (sign in "{([") - (sign in "})]")

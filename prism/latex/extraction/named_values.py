@@ -87,7 +87,10 @@ def _name_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: i
 
 
 def _definition_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: int) -> tuple[str, int] | None:
-    r"""Return the equation `\Omega = 2\pi f` at an offset as LaTeX, and its end: a value beside it goes on with it."""
+    r"""Return the equation `\Omega = 2\pi f` at an offset as LaTeX, and its end: a value beside it goes on with it.
+
+    None where no formula in the line starts there, or it is no single equation.
+    """
     at = bisect_left(starts, start)
     if at == len(starts) or starts[at] != start or blocks[at].kind != "inline":
         return None

@@ -216,7 +216,10 @@ def _end_of_run(marks: Sequence[Mark], at: int) -> int:
 def _name_of(
     marks: Sequence[Mark], at: int, end: int, typed: TypedNames, words: frozenset[str] = frozenset()
 ) -> Mark | None:
-    """Return the marks from an index to another as one mark of names; None if they are no names.
+    """Return the marks from an index to another as one mark of typed names; None if they are no such names.
+
+    None too for a function, a unit behind a number, an ordinary word that no bracket or sign joins, and what is a part
+    of a script. The mark holds OPEN_NAME where two names may be meant.
 
     Args:
         words: all runs of letters and digits of the line: `Lo` beside `L0` is open, and so is `pi` beside `pf`.

@@ -390,7 +390,10 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> list
 
 
 def _goes_on_in_word(marks: Sequence[Mark], index: int) -> bool:
-    """Return True if the word at an index touches what stands before it and is no unit of a number: `v2costheta`."""
+    """Return True if the word at an index touches an operand before it, and is no unit of a number: `v2costheta`.
+
+    An operand is a number, name, word, script or closing bracket.
+    """
     word, before = marks[index], marks[index - 1]
     is_unit = before.kind == "number" and (word.text in UNITS or word.text in LONG_UNITS)
     is_operand = before.kind in ("number", "name", "word", "super", "sub") or before.text == ")"
@@ -624,7 +627,10 @@ def _holds_two_formulas(line: _Line, marks: Sequence[Mark], places: Sequence[int
 
 
 def _is_complete_latex(content: str) -> bool:
-    """Return True if a text with commands is LaTeX throughout: braces close, no words of plain notation."""
+    """Return True if a text is LaTeX throughout: braces close, nothing is torn, no function lacks its backslash.
+
+    Names within braces do not count, and other words are not looked for. True of a text without commands too.
+    """
     bare = _COMMAND.sub(" ", _IN_BRACES.sub(" ", content))
     depth = 0
     for sign in content:

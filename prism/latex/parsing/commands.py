@@ -340,7 +340,11 @@ def _read_scripts_of_empty_braces(cursor: Cursor, token: Token, items: list[Toke
 
 
 def read_leading_scripts(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read scripts in front of a symbol as a part of its name: `{}^{12}_{6}\mathrm{C}`, `^2H`, `{}^*F`."""
+    r"""Read scripts in front of a symbol as a part of its name: `{}^{12}_{6}\mathrm{C}`, `^2H`, `{}^*F`.
+
+    A leading `^\circ` is the unit of an angle or temperature. What is no symbol or roman text becomes an opaque item
+    under these scripts. Raises Fault where nothing follows them.
+    """
     tokens = cursor.tokens
     name = ""
     while tokens[cursor.index].type in ("^", "_"):

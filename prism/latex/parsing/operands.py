@@ -127,7 +127,11 @@ def _attach_operand(state: FormulaState, items: list[Token], index: int) -> tupl
 
 
 def _attach_function_argument(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    """Return the function at an index with its argument (bracket, function or plain factors), and the index behind."""
+    r"""Return the function at an index with its argument (bracket, function or plain factors), and the index behind.
+
+    A bare `log` is read as the natural or decimal logarithm here. Raises Fault without an argument, and Ambiguity for
+    `\sin[2](x)`; `\det =` alone becomes a symbol.
+    """
     item = items[index]
     if item.text == "log" and item.sub is None:
         item.text = "log10" if state.has_decimal_logs else _logarithm_name(items[:index])
@@ -334,8 +338,8 @@ def _ends_argument(item: Token) -> bool:
 def _may_be_coefficient(function: Token, letter: str, content: list[Token]) -> bool:
     r"""Return True if a letter may multiply the bracket behind it in an argument: `\sin k(a - b)`, `\cosh m(L - x)`.
 
-    A usual frequency may be so before any sum; another letter before a variable, unless it is one itself or an angle
-    of which a sine is taken: `\ln x(1 + x)` and `\sin\alpha(t - t_0)` are products.
+    A usual frequency always may; another letter where the bracket holds a variable to no power, unless the letter is a
+    variable itself, or an angle behind a trigonometric function: `\ln x(1 + x)` and `\sin\alpha(t - t_0)` are products.
     """
     is_own = letter in _VARIABLES or (function.text in _TRIGONOMETRIC and letter.startswith(_PLAIN_ANGLES))
     has_variable = any(part.type == "SYM" and part.text in _VARIABLES and part.sup is None for part in content)

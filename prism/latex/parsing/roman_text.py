@@ -534,7 +534,10 @@ def _quantity_named_in_words(items: list[Token], index: int, out: list[Token]) -
 
 
 def _read_as_mathematics(item: Token) -> list[Token]:
-    r"""Return the content of `\mathrm{A+B}`, a formula in a roman font, as nested items in one bracket."""
+    r"""Return the content of `\mathrm{A+B}`, a formula in a roman font, as nested items in one bracket.
+
+    Letters side by side that spell a clear unit become one token. Raises Fault for an empty text.
+    """
     raw: list[Token] = []
     for token in item.raw:
         joined = raw[-1].text + token.text if raw and token.type == raw[-1].type == "letter" and not token.gap else ""

@@ -462,6 +462,9 @@ def _begins_no_operand(cursor: Cursor) -> bool:
 def _append_roman_text(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
     r"""Append a roman text: a function, a field operator (`\mathrm{div}`), a differential, e or i; else a ROMAN item.
 
+    An `e` behind a number and before digits becomes the power of ten of that number, and a text of separators alone is
+    dropped. Raises Fault for another sign alone.
+
     Args:
         token: the font command.
         inner: tokens of its argument.

@@ -30,7 +30,7 @@ class RatedSolution:
 
     Attributes:
         parts: of the first file that have a score: name, score on the scale of its protocol, and what was found.
-        both: the whole score by each of two files, by the number of the file, in the order in which they stand;
+        whole_scores: the whole score by each of two files, by the number of the file, in the order in which they stand;
             empty without a second file.
     """
 
@@ -41,7 +41,7 @@ class RatedSolution:
     statement: str
     text: str
     parts: tuple[dict[str, Any], ...]
-    both: tuple[tuple[int, str], ...] = ()
+    whole_scores: tuple[tuple[int, str], ...] = ()
 
 
 def rated_solution(

@@ -153,14 +153,14 @@ def _check_abstraction(row: SourceRow, variant: str, base: str) -> Iterator[Find
     name = f"{_id_of(row)}-{variant}"
     wanted, found = value_of(row.text(key)), value_of(row.text(own_key))
     if wanted is not None and found is not None and abs(found - wanted) > _APART * abs(wanted):
-        told = f"`{own_key}` is over 2 % from `{key}`, {row.text(key)}"
-        yield Finding("variants-disagree", row, name, told, row.text(own_key))
+        message = f"`{own_key}` is over 2 % from `{key}`, {row.text(key)}"
+        yield Finding("variants-disagree", row, name, message, row.text(own_key))
     asked = set(numbers_of(row.text(question))) - _SMALL
     there = set(numbers_of(row.text(own_question)))
     missing = asked - there
     if row.text(own_question) and len(missing) * 2 > len(asked):
-        told = f"{len(missing)} of the {len(asked)} numbers of `{question}` are not in `{own_question}`"
-        yield Finding("other-numbers", row, name, told, ", ".join(sorted(missing)))
+        message = f"{len(missing)} of the {len(asked)} numbers of `{question}` are not in `{own_question}`"
+        yield Finding("other-numbers", row, name, message, ", ".join(sorted(missing)))
 
 
 def _check_rubric(row: SourceRow) -> Iterator[Finding]:
@@ -171,8 +171,8 @@ def _check_rubric(row: SourceRow) -> Iterator[Finding]:
         if not cell:
             yield Finding("empty-rubric", row, _id_of(row), f"the cell of {dimension} is empty: it is not scored")
         elif total != _TOTAL:
-            told = f"the heads of {dimension} add up to {_plain(total)}, not {_TOTAL}"
-            yield Finding("points-do-not-add-up", row, _id_of(row), told, cell)
+            message = f"the heads of {dimension} add up to {_plain(total)}, not {_TOTAL}"
+            yield Finding("points-do-not-add-up", row, _id_of(row), message, cell)
 
 
 ENGIBENCH = Dataset(

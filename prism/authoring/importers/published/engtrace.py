@@ -56,7 +56,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
         raise RefusedError("no-answer", "no `**Answer:**` in its solution")
     found = worked_answers(solution, row.text("question")) or (WorkedAnswer(tagged),)
     n = n_numbers(tagged)
-    told = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
+    remarks = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
     yield DatasetEntry(
         question=row.text("question"),
         answers=tuple(RecordedAnswer(e.latex, label=e.label, options=e.options) for e in found),
@@ -67,7 +67,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
             **kept(row.data, "branch", "area", "level"),
             **({"field": row.text("domain")} if row.text("domain") else {}),
         },
-        told=told,
+        remarks=remarks,
     )
 
 
@@ -118,8 +118,8 @@ def _check_constant(template: str, rows: Sequence[SourceRow]) -> Iterator[Findin
     first = [first_number(each) if each else "" for each in found]
     questions = {row.text("question") for row in rows}
     if len(questions) >= _LEAST_SEEDS and len(set(first)) == 1 and first[0]:
-        told = f"the first number after the tag is {first[0]} for all {len(rows)} instances of template {template}"
-        yield Finding("constant-key", rows[0], template, told, found[0] or "")
+        message = f"the first number after the tag is {first[0]} for all {len(rows)} instances of template {template}"
+        yield Finding("constant-key", rows[0], template, message, found[0] or "")
 
 
 ENGTRACE = Dataset(

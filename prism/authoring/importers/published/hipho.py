@@ -63,7 +63,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _at(values: list[Any], k: int) -> str:
+def _text_at(values: list[Any], k: int) -> str:
     """Return the k-th value as text; empty if there is none."""
     return str(values[k]) if k < len(values) and values[k] is not None else ""
 
@@ -81,7 +81,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     yield DatasetEntry(
         question=question if row.text("question") else "",
         answers=tuple(
-            RecordedAnswer(str(text), _KINDS.get(_at(types, k), AnswerKind.UNKNOWN), _at(units, k))
+            RecordedAnswer(str(text), _KINDS.get(_text_at(types, k), AnswerKind.UNKNOWN), _text_at(units, k))
             for k, text in enumerate(answers)
             if text not in (None, "")
         ),
@@ -94,11 +94,11 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
             **kept(row.data, "modality", "field", "points"),
             **({"exam": row.text("source")} if row.text("source") else {}),
         },
-        told=tuple(_told(schemes, points, units, answers)),
+        remarks=tuple(_remarks_on(schemes, points, units, answers)),
     )
 
 
-def _told(schemes: list[Any], points: list[Any], units: list[Any], answers: list[Any]) -> Iterator[str]:
+def _remarks_on(schemes: list[Any], points: list[Any], units: list[Any], answers: list[Any]) -> Iterator[str]:
     """Yield what a person should know of a row: points without a scheme, answers for which no unit is recorded."""
     if not schemes and points:
         yield "its points are of answers, not of the scheme"

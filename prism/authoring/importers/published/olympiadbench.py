@@ -98,7 +98,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
             **kept(row.data, "subfield", "answer_type", "difficulty"),
             **({"absolute_tolerance": str(row.data["error"])} if row.data.get("error") not in (None, "") else {}),
         },
-        told=("the recorded absolute tolerance is kept in metadata; grades go by significant figures",)
+        remarks=("the recorded absolute tolerance is kept in metadata; grades go by significant figures",)
         if row.text("error") else (),
     )  # fmt: skip
 
@@ -115,8 +115,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
             yield Finding("unknown-type", row, name, f"`answer_type` is none of {', '.join(_KINDS)}", unknown[0])
         n = len(_answers_of(row))
         if isinstance(row.data.get("is_multiple_answer"), bool) and n and row.data["is_multiple_answer"] != (n > 1):
-            told = f"`is_multiple_answer` is {row.data['is_multiple_answer']}, and there are {n} answers"
-            yield Finding("flag-disagrees", row, name, told)
+            message = f"`is_multiple_answer` is {row.data['is_multiple_answer']}, and there are {n} answers"
+            yield Finding("flag-disagrees", row, name, message)
 
 
 OLYMPIADBENCH = Dataset(

@@ -48,8 +48,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     for row in rows:
         answer = bare_answer(row.text("answer"))
         if answer and not _RELATION.search(answer):
-            told = "the answer has no `=`: the question has to say what it is of"
-            yield Finding("answer-without-subject", row, row.number_or_text("id"), told, answer)
+            message = "the answer has no `=`: the question has to say what it is of"
+            yield Finding("answer-without-subject", row, row.number_or_text("id"), message, answer)
 
 
 PHYBENCH = Dataset(

@@ -57,7 +57,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
         domain=_DOMAINS.get(row.text("id").split("/")[0], ""),
         images=images,
         needs_image=bool(images) or n_lost > 0,
-        told=(f"{count_of(n_lost, 'graph')} cannot be read",) if n_lost else (),
+        remarks=(f"{count_of(n_lost, 'graph')} cannot be read",) if n_lost else (),
     )
 
 
@@ -68,8 +68,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         n = len(answers) if isinstance(answers, list) else 0
         asked = question_parts(row.text("questions"))
         if len(asked) > n:
-            told = f"{n} answers for the parts {', '.join(part.letter for part in asked)}"
-            yield Finding("fewer-answers", row, row.text("id"), told)
+            message = f"{n} answers for the parts {', '.join(part.letter for part in asked)}"
+            yield Finding("fewer-answers", row, row.text("id"), message)
         if str(row.data.get("questions", "")).startswith(_MARK):
             yield Finding("byte-order-mark", row, row.text("id"), "its question begins with a byte order mark")
 

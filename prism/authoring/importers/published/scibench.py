@@ -53,8 +53,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     for row in rows:
         written, number = value_of(row.text("answer_latex")), value_of(row.text("answer_number"))
         if written is not None and number is not None and abs(written - number) > _APART * abs(number):
-            told = f"`answer_latex` is over 2 % from `answer_number`, {row.text('answer_number')}"
-            yield Finding("answers-disagree", row, _id_of(row), told, row.text("answer_latex"))
+            message = f"`answer_latex` is over 2 % from `answer_number`, {row.text('answer_number')}"
+            yield Finding("answers-disagree", row, _id_of(row), message, row.text("answer_latex"))
 
 
 SCIBENCH = Dataset(

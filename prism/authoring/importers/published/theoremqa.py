@@ -71,8 +71,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
     """Yield types of answers that the data set does not define."""
     for row in rows:
         if (named := row.text("Answer_type")) and named not in _KINDS:
-            told = f"`Answer_type` is none of {', '.join(_KINDS)}"
-            yield Finding("unknown-type", row, _id_of(row), told, named)
+            message = f"`Answer_type` is none of {', '.join(_KINDS)}"
+            yield Finding("unknown-type", row, _id_of(row), message, named)
 
 
 THEOREMQA = Dataset(

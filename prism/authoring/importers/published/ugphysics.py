@@ -82,8 +82,8 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     if not texts:
         raise RefusedError("no-answer")
     if len(texts) != max(len(types), 1):
-        told = f"{count_of(len(types), 'type')} for {count_of(len(texts), 'answer')} in the box"
-        raise RefusedError("answer-unread", told)
+        message = f"{count_of(len(types), 'type')} for {count_of(len(texts), 'answer')} in the box"
+        raise RefusedError("answer-unread", message)
     if unknown := [each for each in types if each.upper() not in _KINDS]:
         raise RefusedError("not-read", f"`answer_type` {unknown[0]!r} is none of {', '.join(_KINDS)}")
     units = split_at_commas(row.text("unit")) if len(texts) > 1 else [row.text("unit")]
@@ -112,8 +112,8 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
         if unknown := [each for each in types if each not in _KINDS]:
             yield Finding("unknown-type", row, name, f"`answer_type` is none of {', '.join(_KINDS)}", unknown[0])
         elif isinstance(flag, bool) and types and flag != (len(types) > 1):
-            told = f"`is_multiple_answer` is {flag}, and there are {len(types)} in `answer_type`"
-            yield Finding("flag-disagrees", row, name, told)
+            message = f"`is_multiple_answer` is {flag}, and there are {len(types)} in `answer_type`"
+            yield Finding("flag-disagrees", row, name, message)
         n = len(recorded_texts(row))
         if types and n != len(types):
             yield Finding(

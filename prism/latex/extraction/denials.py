@@ -102,9 +102,10 @@ class _Lexicon:
             for rest, roles in seconds.get(words[at + 1], ()):
                 if not rest or rest == tuple(words[at + 2 : at + 2 + len(rest)]):
                     return 2 + len(rest), roles
-        if (roles := self.single.get(word)) is None and word.startswith(self.stems):
-            roles = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
-        return (1, roles) if roles else None
+        alone = self.single.get(word)
+        if alone is None and word.startswith(self.stems):
+            alone = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
+        return (1, alone) if alone else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, word_lists
 
 T = TypeVar("T")
 
-_TOKEN = re.compile(r"[^\W\d_§]+")
+_TOKEN = re.compile(rf"[^\W\d_§{FIRST_UNPARTED}-\U0010ffff]+|[{FIRST_UNPARTED}-\U0010ffff]")
 _FORMULA = re.compile(f"{FORMULA}*")
 _LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
 _WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
@@ -102,9 +102,10 @@ class _Lexicon:
             for rest, roles in seconds.get(words[at + 1], ()):
                 if not rest or rest == tuple(words[at + 2 : at + 2 + len(rest)]):
                     return 2 + len(rest), roles
-        if (roles := self.single.get(word)) is None and word.startswith(self.stems):
-            roles = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
-        return (1, roles) if roles else None
+        alone = self.single.get(word)
+        if alone is None and word.startswith(self.stems):
+            alone = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
+        return (1, alone) if alone else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +185,11 @@ class _Read:
         return self.sentence_marks[clause.sentence] in ("?", "？")
 
     def n_words(self, low: int, high: int) -> int:
-        """Return the number of words between two offsets; letters of scripts that part none count two for one."""
+        """Return the number of words between two offsets; of scripts that part none two letters are one."""
         first = bisect_left(self.word_starts, low)
-        found = takewhile(lambda word: word.end() <= high, _from(self.words, first))
-        return sum(1 if word[0] < FIRST_UNPARTED else (len(word[0]) + 1) // 2 for word in found)
+        found = [word[0] for word in takewhile(lambda word: word.end() <= high, _from(self.words, first))]
+        n_unparted = sum(word >= FIRST_UNPARTED for word in found)
+        return len(found) - n_unparted + (n_unparted + 1) // 2
 
 
 def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
@@ -466,8 +468,10 @@ def _is_denied_behind(read: _Read, at: _Formula) -> bool:
 
 def _is_unreal(read: _Read, at: _Formula) -> bool:
     """Return True for a condition contrary to fact, and what follows from it: "if A were true, B", "gälte A, so B"."""
-    sentence = read.clauses[at.place].sentence
-    for place in range(read.firsts[sentence], at.place + 1):
+    low = at.place
+    while low > read.firsts[read.clauses[low].sentence] and read.clauses[low].opening in (",", "，", "and"):
+        low -= 1
+    for place in range(low, at.place + 1):
         clause = read.clauses[place]
         first = _LONG.search(read.text, clause.start, clause.end)
         start = at.start if place == at.place else first.start() if first else -1
@@ -529,14 +533,26 @@ def _disowns(read: _Read, low: int, high: int) -> bool:
     return _has(read, low, high, "disowning", "retracting") or _says_wrong(read, low, high)
 
 
+def _is_undecided(read: _Read, at: _Formula) -> bool:
+    """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next."""
+    own = read.clauses[at.place].sentence
+    later = takewhile(
+        lambda clause: (
+            clause.sentence == own
+            or (clause.sentence == own + 1 and not _LONG.search(read.text, clause.start, clause.end))
+        ),
+        _from(read.clauses, at.place),
+    )
+    return any(_has(read, max(clause.start, at.end), clause.end, "undecided") for clause in later)
+
+
 def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
     n_behind, last, has_name = 0, own, False
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
-        is_other = _LONG.search(read.text, clause.start, clause.end) is not None
-        if (is_other and not _is_choice(read, clause, own)) or n_behind > _CLAUSES_BEHIND:
+        if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
             return False
         if clause.sentence > own + 1 and read.n_words(read.clauses[at.place].end, clause.start) > _LABEL:
             return False
@@ -548,11 +564,6 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
             return True
         last = clause.sentence
     return False
-
-
-def _is_choice(read: _Read, clause: _Clause, own: int) -> bool:
-    """Return True for a clause with another formula of a choice: "perhaps A, perhaps B; I am guessing"."""
-    return clause.sentence == own and _has(read, clause.start, clause.end, "doubting", "others")
 
 
 def _withdraws(read: _Read, clause: _Clause) -> bool:
@@ -606,7 +617,7 @@ def _is_bracketed(read: _Read, at: _Formula) -> bool:
 def _is_labelled(read: _Read, at: _Formula) -> bool:
     """Return True for "Not valid: A"."""
     first = read.clauses[read.firsts[read.clauses[at.place].sentence]].start
-    before = read.text[first : at.start].rstrip(" *_\n")
+    before = read.text[first : at.start].rstrip(f" *_\n,;{FORMULA}")
     if before[-1:] not in (":", "："):
         return False
     low = first + before.rfind("\n") + 1
@@ -657,6 +668,7 @@ _RULES = (
     _is_task,
     _is_asked,
     _is_taken_back,
+    _is_undecided,
     _is_supposed,
     _is_disowned,
 )

@@ -432,7 +432,6 @@ def announces_wrong(title: str) -> bool:
 
 # Labels and marks -------------------------------------------------------------------------------------------------
 
-_BESIDE = 8  # characters between a label and its formula
 _LABEL = re.compile(  # of a text in lower case
     rf"(?:^|[.;!?|(\[][)\]]?[ \t]?)[ \t>*_+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?P<label>(?:{_QUALIFIER}){{0,3}}"
     rf"(?:{_ADJECTIVE}(?:\s{_NOUN})?|mistakes?|not so|(?:here|these|the following) (?:is|are)(?:\s\w{{1,12}}){{0,2}}"
@@ -452,13 +451,9 @@ _TO_FOOTNOTE = re.compile(
 _FIRST_TRY = "(?:first|old|earlier|previous) (?:attempt|try|guess|version|idea)"
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
-    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}"
-    rf"|[(\[]\s?(?:(?:is|ist|est|es|è|é|это)\s)?(?:{_FIRST_TRY},? ?)?(?:{_ADJECTIVE}|{TAKEN_BACK}"
-    rf"|{_WRONG_ELSEWHERE})[!.]?\s?[)\]]"
-    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
-    rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
-    rf"|(?:ist|est|es|è|é|is|это|は|是)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
-    rf"|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
+    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction"
+    rf"(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}"
+    rf"{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHECK = re.compile("[✓✔✅]")
@@ -474,8 +469,6 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
         if not shown[mark.end() : line_end].strip(" \t*_"):
             reach = _end_of_text_below(layout, line_end)
             yield mark.end(), reach
-        elif shown[mark.end() : mark.end() + _BESIDE].lstrip(" \t*_(")[:1] == FORMULA:
-            yield mark.end(), sentence_end(shown, mark.end())
     for mark in _MARKED.finditer(shown):
         if mark["before"]:
             check = _CHECK.search(shown, mark.end(), _line_end(shown, mark.end()))
@@ -591,9 +584,6 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){SAYS_WRONG}"
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
-    rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){SAYS_WRONG}"
-    r"|(?P<last>i (?:retract|withdraw|take back) (?:this|that|it)|i take (?:this|that|it) back"
-    r"|scratch (?:this|that|it))\b"
     rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
     rf"{SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
@@ -634,10 +624,6 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             yield own if has_own else _start_of_text_above(layout, mark.start()), mark.start()
         elif mark["these"] or mark["neither"]:
             yield _start_of_text_above(layout, mark.start()), mark.start()
-        elif mark["this"] or mark["last"]:
-            last = shown.rfind(FORMULA, 0, mark.start())
-            if last >= 0:
-                yield _formula_ending(shown, last)
         elif mark["rest"]:
             yield mark.end(), len(shown)
         elif mark.start() >= reach:

@@ -550,7 +550,7 @@ def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
     )
     is_elsewhere = assertion.names_case or assertion.letters != supporting.letters
     return (
-        (has_side or (assertion.has_same_symbols and not is_elsewhere))
+        (has_side or (supporting.is_solved and assertion.has_same_symbols and not is_elsewhere))
         and not (assertion.is_approximate or assertion.is_broken)
         and not (assertion.is_number and is_elsewhere)
     )

@@ -549,8 +549,9 @@ def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
         other.members
     )
     is_elsewhere = assertion.names_case or assertion.letters != supporting.letters
+    is_solved = supporting.is_solved and len(symbols_of(one)) > 1
     return (
-        (has_side or (assertion.has_same_symbols and not is_elsewhere))
+        (has_side or (is_solved and assertion.has_same_symbols and not is_elsewhere))
         and not (assertion.is_approximate or assertion.is_broken)
         and not (assertion.is_number and is_elsewhere)
     )

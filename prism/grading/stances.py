@@ -204,7 +204,7 @@ def _assertions_on_node(
                 is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement, node)
                 is_number = read.is_number or _speaks_of_number(read, node, stance)
                 same = {symbols_of(wanted) for wanted in node.formulas}
-                has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in read.readings)
+                has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in plain.readings)
                 is_other = is_solved and stance == Stance.NEUTRAL and _is_other_formula(read, node, matrix.cells)
                 assertions.append(
                     Assertion(

@@ -1,8 +1,7 @@
 r"""Values of a solution's own letters that it leaves open: doubted, under a condition, or two at once (semantics O.3).
 
 "$L = R + \eta$, maybe $\eta = 0$" states no L, nor does `A = R,\ A = W,\ L = A`. Such formulas define nothing. A letter
-that is given anew counts as corrected where words between say so, and as used for something else where it has been used
-between and is not used again in the same formula.
+that is given anew by itself is corrected, or used for something else, unless the formula that used it is said again.
 """
 
 from __future__ import annotations
@@ -26,11 +25,6 @@ _DOUBTED = re.compile(  # before a value, in its clause
 _CONDITIONED = re.compile(  # behind a value, in its clause
     r"[\s,$)\\]*(?:\(?\s*\?|(?:if|unless|should|perhaps|maybe|possibly|presumably|or (?:so|not|else)"
     rf"|I (?:hope|guess))\b(?![^.;\n]{{0,8}}{FORMULA}))",
-    re.IGNORECASE,
-)
-_CORRECTED = re.compile(
-    r"\b(?:no|not|wait|actually|rather|better|instead|correct\w*|should|wrong|mistake\w*|slip|oops|sorry|fix\w*|again"
-    r"|nein|non|falsch|faux|richtig|besser)\b",
     re.IGNORECASE,
 )
 
@@ -60,9 +54,8 @@ def unsettled_orders(
     for n, (first, name, value) in enumerate(given):
         second, other = next(((k, expr) for k, same, expr in given[n + 1 :] if same == name), (first, value))
         if second > first and letters[first] == letters[second] and _disagree(value, other):
-            between = shown[located[first].span[1] : located[second].span[0]]
             used = {f for f in formulas[first + 1 : second] if f is not None and name in symbols_of(f)}
-            is_kept = used.isdisjoint(formulas[second + 1 :]) if used else _CORRECTED.search(between) is not None
+            is_kept = used.isdisjoint(formulas[second + 1 :]) if used else located[second].joint != Joint.AND
             found |= set() if is_kept else {first, second}
     return frozenset(found)
 

@@ -24,7 +24,7 @@ _CHOOSES = re.compile(
 _WRONG = re.compile(r"\b(?:wrong|false|incorrect|mistaken|reject|discard|drop)\b")
 _CLAUSE = re.compile(r"[,;:]")
 _SUPPOSED = re.compile(  # in a text in lower case
-    r"\b(?:assum\w*|suppos\w*|let|grant\w*|if|hypothes\w*|angenommen|sei|gilt|admettons|soit|supong\w*|supon\w*)\b[^.;]{0,30}\Z"
+    r"\b(?:assum\w*|suppos\w*|let|grant\w*|hypothes\w*|angenommen|sei|gilt|admettons|soit|supong\w*|supon\w*)\b[^.;]{0,30}\Z"
 )
 _TWO_NUMBERS = re.compile(r"\s*(\d+)\s*=\s*(\d+)\s*")
 _NOT = re.compile(r"\s*\\(?:neg|lnot|not)\s*")

@@ -285,7 +285,10 @@ class _Parser:
         return UnitProduct(tuple(above), tuple(below), slashes, doubt)
 
     def factor(self) -> tuple[UnitPower, ...]:
-        """Parse a unit, a fraction or a product in brackets, with its exponent; two units if letters join them."""
+        """Parse a unit, a fraction or a product in brackets, with its exponent; two units if letters join them.
+
+        Raises NoReadingError for what is no unit.
+        """
         if not self.tokens:
             raise NoReadingError("a unit is missing at the end")
         token = self.tokens.pop(0)
@@ -315,7 +318,7 @@ class _Parser:
         return (found,) if exponent is None else raise_last(found.base, _read_exponent(exponent))
 
     def group(self, opening: str) -> UnitProduct:
-        """Parse a product in brackets."""
+        """Parse a product in brackets; raises NoReadingError if a bracket is missing."""
         if not self.tokens or self.tokens.pop(0)["mark"] != opening or self.depth == _MAX_DEPTH:
             raise NoReadingError(f"{opening!r} is missing")
         self.depth += 1

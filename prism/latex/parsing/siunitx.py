@@ -22,7 +22,10 @@ _THOUSANDS = 3  # digits behind a comma that may be thousands
 
 
 def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`."""
+    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`.
+
+    Raises Fault without a number.
+    """
     name = token.text
     option = _read_option(cursor)
     if name == r"\unit" and option:
@@ -48,7 +51,10 @@ def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
 
 
 def _numeral(inner: list[Token]) -> list[Token]:
-    r"""Return the flat tokens of a number in the spelling of formulas: `3 x 10^4`, `1.2d3`, `2.50(5)`, `12 345`."""
+    """Return the flat tokens of a number in the spelling of formulas: `3 x 10^4`, `1.2d3`, `2.50(5)`, `12 345`.
+
+    Raises Fault beyond MAX_DIGITS digits.
+    """
     out: list[Token] = []
     index = 0
     while index < len(inner):
@@ -124,6 +130,8 @@ def _read_option(cursor: Cursor) -> list[Token]:
 
 def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
     r"""Return `\ang{30;15;36}` as a bracket with the sum of degrees, minutes and seconds of arc.
+
+    Raises Fault for other parts than plain numbers, and for none.
 
     Args:
         inner: tokens of the argument.

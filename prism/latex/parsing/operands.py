@@ -100,10 +100,7 @@ def attach_operands(state: FormulaState, items: list[Token]) -> list[Token]:
 
 
 def _attach_operand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    """Return the function, integral, sum, limit, nabla or `d/dx` at an index with its operand, and the index behind.
-
-    Raises Fault beyond MAX_DEPTH.
-    """
+    r"""Return what takes an operand (`\sin`, `\int`, `d/dx`) with it, and the index behind; Fault beyond MAX_DEPTH."""
     item = items[index]
     kind = item.type
     if kind == "FUNCTION" and item.args:

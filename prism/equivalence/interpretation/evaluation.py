@@ -373,8 +373,7 @@ def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a derivative, total ones with all that depends on the variable; Unvalued above order 6 or if held unsaid.
-    """
+    """Return a derivative, total ones with all that depends on the variable; Unvalued above order 6, or held unsaid."""
     if is_jacobian(node):
         return jacobian_value(evaluator, node, scope)
     key = canonical(node)

@@ -445,10 +445,7 @@ def _attach_derivative_operand(state: FormulaState, items: list[Token], index: i
 
 
 def _nabla_kind(items: list[Token], index: int) -> tuple[str, int]:
-    """Return `grad`, `div`, `curl` or `laplace` by the sign or power of a nabla, and the index of its operand.
-
-    Raises Fault for a power other than 2.
-    """
+    """Return `grad`, `div`, `curl` or `laplace` of a nabla, and the index of its operand; Fault for powers except 2."""
     item = items[index]
     if item.sup is not None:
         if derivative_order(item.sup) != "2":
@@ -496,9 +493,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
 
 
 def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    r"""Return the `\lim` at an index as an item with expression, variable and target, and the index behind.
-
-    Raises Fault without its variable or expression.
+    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one is missing.
     """
     item = items[index]
     sub = item.sub

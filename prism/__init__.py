@@ -70,7 +70,7 @@ __all__ = ["__version__", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module on first use (PEP 562)."""
+    """Load a public name from its module on first use (PEP 562); raises AttributeError for other names."""
     if name not in _MODULES:
         raise AttributeError(f"module 'prism' has no attribute {name!r}")
     value = getattr(import_module(f"prism.{_MODULES[name]}"), name)

@@ -147,7 +147,10 @@ class Account:
             raise OverBudget(self.owner)
 
     def work_out(self, build: Callable[..., Any], args: tuple[Any, ...]) -> _Found:
-        """Work out a result that is remembered, with all that it asks for, and pay for it; return it with its price."""
+        """Work out a result that is remembered, with all that it asks for, and pay for it; return it with its price.
+
+        Raises OverBudget where the account cannot pay.
+        """
         before, known = self.spent, self.known
         self.known = {}
         try:
@@ -183,7 +186,10 @@ class trial:  # noqa: N801 - a context manager, used like a function
         self.is_over = False
 
     def draw(self, operations: int) -> None:
-        """Count operations before they are done; end the block if they are too many."""
+        """Count operations before they are done; end the block if they are too many.
+
+        It ends by _TrialOver, which the block catches.
+        """
         if self.done + operations > self._limit:
             self.is_over = True
             raise _TrialOver

@@ -40,6 +40,8 @@ def assert_score(
 ) -> None:
     """Fail the test unless a grade is as expected; the message names formula, nearest node and witness point.
 
+    Raises TypeError if nothing is expected.
+
     Args:
         graded: what the fixture `prism_grade` gives.
         score: the score itself, within 0.00001.
@@ -83,7 +85,7 @@ class CaseFile(pytest.File):
     """A pytest file whose tests are the cases of a case file."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """Return one test item for each case of the file."""
+        """Return one test item for each case of the file; raises CollectError for a faulty file."""
         from prism.authoring.case_files import read_cases
         from prism.errors import PrismError
 

@@ -79,7 +79,10 @@ def _with_own_gold(made: ConvertedProblem, entry: Mapping[str, Any]) -> Converte
 
 
 def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield (`line 3`, table) for each problem of a file; the text names its place and is empty for a single one."""
+    """Yield (`line 3`, table) for each problem of a file; the text names its place and is empty for a single one.
+
+    Raises DataFileError for another ending, and for a file without a problem.
+    """
     if path.suffix not in SUFFIXES:
         raise DataFileError(str(path), (f"is named {path.suffix or 'without an ending'}; give {', '.join(SUFFIXES)}",))
     try:

@@ -96,7 +96,10 @@ class _Reader:
         self.depends: set[tuple[str, str]] = set()
 
     def statement(self, expr: Any) -> Formula:
-        """Return a relation, several of them, or an expression as a formula."""
+        """Return a relation, several of them, or an expression as a formula.
+
+        Raises ConversionError for what has no formula.
+        """
         kind = type(expr).__name__
         if kind in _RELATIONS:
             sides = self.node(expr.lhs), self.node(expr.rhs)
@@ -141,7 +144,7 @@ class _Reader:
         return self.function(kind, expr)
 
     def function(self, kind: str, expr: Any) -> Expr:
-        """Return a function of sympy's."""
+        """Return a function of sympy's; raises ConversionError for one that PRISM lacks."""
         if kind == "log" and len(expr.args) == 2:
             above, below = map(self.node, expr.args)
             if below.value == 10:
@@ -219,7 +222,10 @@ class _Reader:
         return Expr("pow", (self.node(base), self.node(exponent)))
 
     def Derivative(self, expr: Any) -> Expr:  # noqa: N802
-        """Return a derivative; a partial one by several symbols, or of a function of several."""
+        """Return a derivative; a partial one by several symbols, or of a function of several.
+
+        Raises ConversionError by what is no symbol.
+        """
         by = [(self.node(variable), int(count)) for variable, count in expr.variable_count if count.is_Integer]
         if len(by) != len(expr.variable_count) or not by or any(variable.op != "sym" for variable, _ in by):
             raise ConversionError("PRISM", "Derivative", f"by what is no symbol, or as often as a symbol says: {expr}")
@@ -231,7 +237,10 @@ class _Reader:
         return Expr("partial", (body, *(variable for variable, count in by for _ in range(count))), order)
 
     def Bound(self, expr: Any) -> Expr:  # noqa: N802
-        """Return an integral, sum or product, one within the other for several variables."""
+        """Return an integral, sum or product, one within the other for several variables.
+
+        Raises ConversionError with one bound alone.
+        """
         op = _BOUND[type(expr).__name__]
         body = self.node(expr.function)
         for limits in expr.limits:
@@ -251,7 +260,10 @@ class _Reader:
         return Expr("apply", args, name)
 
     def symbol(self, found: Any) -> Expr:
-        r"""Return a symbol, or the unit that `\unit{km}` names."""
+        r"""Return a symbol, or the unit that `\unit{km}` names.
+
+        Raises ConversionError where another symbol would come back.
+        """
         if type(found).__name__ != "Symbol":
             raise ConversionError("PRISM", type(found).__name__, str(found))
         spelled = symbol_of(found.name, latex_of(found.name, self.sympy))
@@ -274,7 +286,10 @@ def _rational(value: Fraction) -> Expr:
 
 
 def _decimal(value: Any) -> Expr:
-    """Return a Float as the shortest decimal of its precision, with a point, so that it stays a decimal."""
+    """Return a Float as the shortest decimal of its precision, with a point, so that it stays a decimal.
+
+    Raises ConversionError for infinity and nan.
+    """
     exact = Decimal(str(value)) if value.is_finite else None
     if exact is None or not exact.is_finite():
         raise ConversionError("PRISM", "Float", str(value))

@@ -85,7 +85,10 @@ class _Target:
         self.operators: frozenset[str] = frozenset()
 
     def make(self, name: str, *args: Any) -> Any:
-        """Call the library's constructor `name`."""
+        """Call the library's constructor `name`.
+
+        Raises ConversionError if it has none, or finds the value undefined.
+        """
         found = getattr(self.module, name, None)
         if found is None:
             raise ConversionError(self.library, name, "no such function there")
@@ -113,7 +116,10 @@ def _formula(written: Formula, target: _Target) -> Any:
 
 
 def _statement(written: Formula, target: _Target) -> Any:
-    """Return a formula or one of its parts; systems and chains as a `Tuple` of relations, in order."""
+    """Return a formula or one of its parts; systems and chains as a `Tuple` of relations, in order.
+
+    Raises ConversionError for kinds that the library lacks.
+    """
     if written.parts:
         name = JOINTS.get(written.kind)
         if name is None or target.library != "sympy":
@@ -142,7 +148,10 @@ def _statement(written: Formula, target: _Target) -> Any:
 
 
 def _relation(name: str, left: Any, right: Any, target: _Target) -> Any:
-    """Return a relation, never what the library decides of it: `Eq(x, x)` is no `True` here."""
+    """Return a relation, never what the library decides of it: `Eq(x, x)` is no `True` here.
+
+    Raises ConversionError where the library decides.
+    """
     if target.library == "sympy":
         return getattr(target.module, name)(left, right, evaluate=False)
     found = target.make(name, left, right)
@@ -187,7 +196,7 @@ def _node(node: Expr, target: _Target) -> Any:
 
 
 def _number(node: Expr, target: _Target) -> Any:
-    """Return a literal: exact, unless it is written as a decimal."""
+    """Return a literal: exact, unless it is written as a decimal; raises ConversionError for one without value."""
     if node.value is None:
         raise target.refuse("number without value", node.name)
     if "." in node.name or "e" in node.name:
@@ -236,7 +245,7 @@ def _symbol(node: Expr, target: _Target) -> Any:
 
 
 def _plain_symbol(name: str, target: _Target) -> Any:
-    """Return the symbol of a name."""
+    """Return the symbol of a name; raises ConversionError if it would not come back, or does not commute."""
     if name in target.operators:
         if target.library != "sympy":
             raise target.refuse("operator", f"{name} does not commute")
@@ -254,7 +263,7 @@ def _unit(node: Expr, target: _Target) -> Any:
 
 
 def _constant(node: Expr, target: _Target) -> Any:
-    """Return pi, e or infinity."""
+    """Return pi, e or infinity; raises ConversionError for others."""
     if node.op == "infinity":
         return target.module.oo
     if node.name not in ("pi", "e"):
@@ -287,7 +296,7 @@ def _product(node: Expr, target: _Target) -> Any:
 
 
 def _quotient(node: Expr, target: _Target) -> Any:
-    """Return a quotient; one of two literals is one number."""
+    """Return a quotient; one of two literals is one number; raises ConversionError for a divisor of 0."""
     exact = _literal(node)
     if exact is not None:
         return _exact(exact, target)
@@ -299,7 +308,10 @@ def _quotient(node: Expr, target: _Target) -> Any:
 
 
 def _power(node: Expr, target: _Target) -> Any:
-    """Return a power; an exponent of literals is one number."""
+    """Return a power; an exponent of literals is one number.
+
+    Raises ConversionError for powers of 0, and for exponents above _MAX_FOLDED.
+    """
     exact = _literal(node.args[1])
     if _literal(node.args[0]) == 0 and (exact is None or exact <= 0):
         raise target.refuse("power of zero")
@@ -316,7 +328,10 @@ def _is_number(converted: Any) -> bool:
 
 
 def _root(node: Expr, target: _Target) -> Any:
-    """Return a root: an odd one as sign(a) |a|^(1/n), since a^(1/n) is complex for negative a in both libraries."""
+    """Return a root: an odd one as sign(a) |a|^(1/n), since a^(1/n) is complex for negative a in both libraries.
+
+    Raises ConversionError for a degree that is no whole number.
+    """
     degree = Fraction(2) if node.op == "sqrt" else _literal(node.args[1])
     if degree is None or degree.denominator != 1 or degree < 1:
         raise target.refuse("root whose degree is no whole number")
@@ -335,7 +350,10 @@ def _log10(node: Expr, target: _Target) -> Any:
 
 
 def _call(node: Expr, target: _Target) -> Any:
-    """Return a function applied to its arguments: the library's own, or an undefined one of the same name."""
+    """Return a function applied to its arguments: the library's own, or an undefined one of the same name.
+
+    Raises ConversionError for one of symbols only.
+    """
     args = [_node(arg, target) for arg in node.args]
     if node.name in CALLS:
         return target.make(CALLS[node.name], *args)
@@ -345,7 +363,7 @@ def _call(node: Expr, target: _Target) -> Any:
 
 
 def _derivative(node: Expr, target: _Target) -> Any:
-    """Return a derivative by symbols that its body shows."""
+    """Return a derivative by symbols that its body shows; raises ConversionError for any other."""
     body, *by = node.args
     if not node.name.isdigit() or any(arg.op != "sym" or arg.name[0] in "?^" for arg in by):
         raise target.refuse(f"{node.op} whose order or variable is open")
@@ -364,7 +382,10 @@ def _derivative(node: Expr, target: _Target) -> Any:
 
 
 def _bound(node: Expr, target: _Target) -> Any:
-    """Return an integral, or a sum or product over an index, if the term shows its variable."""
+    """Return an integral, or a sum or product over an index, if the term shows its variable.
+
+    Raises ConversionError for any other.
+    """
     term, variable, *limits = node.args
     name = variable.name
     if node.name or variable.op != "sym" or name in target.depends or len(limits) not in (0, 2):

@@ -125,7 +125,10 @@ def _parse_platforms(names: list[str]) -> dict[str, PlatformWriter]:
 
 
 def _parse_points(text: str) -> Fraction | None:
-    """Parse `--points`: a number above 0 with at most two decimals; None for an empty text."""
+    """Parse `--points`: a number above 0 with at most two decimals; None for an empty text.
+
+    Exits with code 2 for others.
+    """
     if not text:
         return None
     if not _POINTS.fullmatch(text) or not Fraction(text):

@@ -213,7 +213,7 @@ def _written_first(out: Path, kept_in: Path, write_batch: Path | None) -> list[P
 def _key(variable: str) -> str:
     """Return the key that an environment variable holds; empty where the usual one is not set.
 
-    Exits with code 2 if one was named, and is not set.
+    Exits with code 2 if one was named, and is not set. Exits with code 2 if a named one is not set.
     """
     found = os.environ.get(variable, "").strip()
     if not found and variable != KEY_VARIABLE:
@@ -222,7 +222,7 @@ def _key(variable: str) -> str:
 
 
 def _judges(options: JudgeOptions) -> list[Judge]:
-    """Return the judges of a run: each model, as often as it is options."""
+    """Return the judges of a run: each model, as often as it is asked; exits with code 2 for faulty options."""
     from prism.inputs import parse_json, refuse_constant
     from prism.judging.conversations import Judge
 
@@ -244,7 +244,7 @@ def _judges(options: JudgeOptions) -> list[Judge]:
 
 
 def _amount(option: str, text: str) -> Fraction | None:
-    """Parse an amount of money exactly; None for an empty text."""
+    """Parse an amount of money exactly; None for an empty text; exits with code 2 for anything else."""
     if not text:
         return None
     if not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text, re.ASCII):
@@ -268,7 +268,10 @@ def _show_first(board: Board) -> None:
 
 
 def _take(board: Board, path: Path) -> None:
-    """Take replies from the output of a batch, and tell what it has besides."""
+    """Take replies from the output of a batch, and tell what it has besides.
+
+    Raises PrismError for a file that is no such output.
+    """
     from prism.judging.replies import custom_ids
     from prism.judging.running import take_batch
 

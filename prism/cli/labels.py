@@ -83,7 +83,7 @@ class AgreementOptions:
 
 
 def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
-    """Parse `--cut SCORE,...`."""
+    """Parse `--cut SCORE,...`; exits with code 2 for what is no number."""
     try:
         return tuple(float(each) for each in given)
     except ValueError as error:
@@ -92,7 +92,10 @@ def parse_cuts(given: Sequence[str]) -> tuple[float, ...]:
 
 
 def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float, ...]) -> LabelScheme | None:
-    """Parse `--labels A,B,...` or `--order LOW,...,HIGH` into a vocabulary; None if neither is given."""
+    """Parse `--labels A,B,...` or `--order LOW,...,HIGH` into a vocabulary; None if neither is given.
+
+    Exits with code 2 for both.
+    """
     from prism.reports.label_agreement import make_scheme
 
     if labels and order:
@@ -141,7 +144,10 @@ def write_sample(files: RaterFiles, scheme: LabelScheme | None, asked: Agreement
 
 
 def _targets(out: Path) -> dict[str, Path]:
-    """Return the files that a sample is written to, by what they hold: page, csv, key."""
+    """Return the files that a sample is written to, by what they hold: page, csv, key.
+
+    Exits with code 2 for another ending.
+    """
     if out.suffix in _PAGES:
         return {"page": out, "key": out.with_suffix(".key.json")}
     if out.suffix == ".csv":
@@ -208,7 +214,10 @@ def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptio
 def _settled(
     table: RatingTable, scheme: LabelScheme | None, key: SheetKey | None, asked: AgreementOptions
 ) -> Settlement | None:
-    """Settle ratings by the adjudicator and write what is settled, as asked for; None without an adjudicator."""
+    """Settle ratings by the adjudicator and write what is settled, as asked for; None without an adjudicator.
+
+    Exits with code 2 for a file that is no .csv.
+    """
     from prism.reports.label_agreement import settle
     from prism.reports.marking_sheets import settled_text
 

@@ -348,7 +348,7 @@ def _holds(test: Callable[[Path], bool], name: str) -> bool:
 
 
 def parse_field_map(given: Iterable[str]) -> dict[str, str]:
-    """Parse the pairs NAME=FIELD of `--map` into a dictionary."""
+    """Parse the pairs NAME=FIELD of `--map` into a dictionary; exits with code 2 for other texts."""
     pairs = [pair.partition("=") for pair in given]
     if wrong := [name for name, _, path in pairs if not (name and path)]:
         raise typer.BadParameter(f"--map: {', '.join(wrong)}: expected NAME=FIELD,NAME=FIELD")
@@ -356,7 +356,10 @@ def parse_field_map(given: Iterable[str]) -> dict[str, str]:
 
 
 def read_tokens(file: Path | None, variable: str) -> list[str]:
-    """The server tokens from the lines of a file or an environment variable; none if neither is given."""
+    """The server tokens from the lines of a file or an environment variable; none if neither is given.
+
+    Exits with code 2 for both.
+    """
     from prism.server import check_token
 
     if file is None and not variable:
@@ -372,7 +375,7 @@ def read_tokens(file: Path | None, variable: str) -> list[str]:
 
 
 def parse_size(text: str) -> int:
-    """Parse a size such as 8MiB into bytes."""
+    """Parse a size such as 8MiB into bytes; exits with code 2 for other texts."""
     found = re.fullmatch(r"(\d{1,15})\s*(B|kB|KiB|MB|MiB|GB|GiB|)", text.strip())
     size = int(found[1]) * SIZES[found[2]] if found else 0
     if not size:
@@ -390,7 +393,7 @@ def parse_scoring(given: Sequence[str]) -> str | dict[str, float]:
 
 
 def step_summary_path() -> Path:
-    """Path of GitHub's job summary file."""
+    """Path of GitHub's job summary file; exits with code 2 outside of GitHub."""
     name = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not name:
         raise typer.BadParameter("--github: no GITHUB_STEP_SUMMARY in the environment; name a file with --summary")
@@ -406,7 +409,7 @@ def read_results(path: Path) -> Results:
 
 
 def parse_interval(text: str) -> tuple[float, float] | None:
-    """Parse LOW:HIGH into two numbers; None for an empty text."""
+    """Parse LOW:HIGH into two numbers; None for an empty text; exits with code 2 for other texts."""
     if not text:
         return None
     low, _, high = text.partition(":")

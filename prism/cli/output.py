@@ -45,7 +45,7 @@ _LEAST_WIDTH = 20  # columns, whatever COLUMNS says: below, a table has no room 
 
 
 def write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
-    """Write a problem file as TOML or JSON, by the ending of its name."""
+    """Write a problem file as TOML or JSON, by the ending of its name; exits with code 2 for another ending."""
     if path.suffix == ".json":
         write_text(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     elif path.suffix == ".toml":

@@ -119,7 +119,10 @@ def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[Score
 
 
 def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> list[ScoreColumn]:
-    """Return the scores of a file; a name that is taken stands with that of the file."""
+    """Return the scores of a file; a name that is taken stands with that of the file.
+
+    Raises DataFileError with its faults.
+    """
     from prism.reports.score_comparison import columns_of_rows
     from prism.runs.score_files import score_rows
 

@@ -106,6 +106,8 @@ def _with_causes(
 def _options(variant: str, similarity: str, prefer: str, given: Mapping[str, str]) -> EngTraceOptions:
     """Read the options of a run.
 
+    Exits with code 2 where they do not go together.
+
     Args:
         given: the shares that are not left at their defaults, by their option.
     """
@@ -153,7 +155,7 @@ def _score(
 
 
 def _share(option: str, text: str) -> Fraction:
-    """Parse a share from 0 to 1 exactly."""
+    """Parse a share from 0 to 1 exactly; exits with code 2 for anything else."""
     share = Fraction(text) if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?|\.\d{1,9}", text, re.ASCII) else Fraction(-1)
     if not 0 <= share <= 1:
         raise typer.BadParameter(f"{option} {text}: expected a number from 0 to 1, such as 0.8")

@@ -92,7 +92,7 @@ def schema(
 
 
 def prefers_rules(text: str) -> bool:
-    """Parse `--prefer`."""
+    """Parse `--prefer`; exits with code 2 for anything else."""
     if text not in ("", "rules", "file"):
         raise typer.BadParameter(f"--prefer {text}: expected rules, or file, which is the default")
     return text == "rules"

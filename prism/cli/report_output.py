@@ -103,7 +103,10 @@ def write_report_tables(found: Report, target: TableTarget) -> None:
 
 
 def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
-    """Print or write the tables that were named; without names all of them, and the lines between them."""
+    """Print or write the tables that were named; without names all of them, and the lines between them.
+
+    Exits with code 2 for several tables in one CSV.
+    """
     from prism.reports.report_tables import chosen_tables
     from prism.reports.table_formats import DataTable, in_percent, written, written_parts
 

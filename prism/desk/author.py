@@ -101,7 +101,7 @@ def apply_edit(path: Path, edit: Edit, history: History) -> Version:
 
 
 def _edited_text(text: str, edit: Edit) -> str:
-    """Return the text of a problem file after an edit."""
+    """Return the text of a problem file after an edit; raises PrismError for a certificate of what has faults."""
     if edit.op == "statement":
         return edits.edit_statement(text, {"context": edit.text.replace("\r\n", "\n")})
     if edit.op == "certify":
@@ -117,7 +117,10 @@ def _lines(text: str) -> list[str]:
 
 
 def _edit_node(sheet: Sheet, edit: Edit) -> None:
-    """Write the fields of a node's form into it."""
+    """Write the fields of a node's form into it.
+
+    Raises PrismError without a formula, or for points that are no number.
+    """
     if not edit.formula.strip():
         raise PrismError("a node needs a formula")
     try:

@@ -138,7 +138,10 @@ def new_block(name: str, keys: Mapping[str, Any], *, lead: str = "\n") -> Block:
 
 
 def _parsed(block: Block) -> TOMLDocument:
-    """Read the lines of a table; those of tables within it by their own last names."""
+    """Read the lines of a table; those of tables within it by their own last names.
+
+    Raises PrismError for what is no TOML.
+    """
     body = _with_headers(block.body, lambda header: header.removeprefix(f"{block.name}."))
     try:
         return tomlkit.parse(body)

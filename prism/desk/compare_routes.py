@@ -260,7 +260,10 @@ def _compare(request: Request) -> Response:
 
 
 def _item(request: Request, problem: str, sample: str) -> Response:
-    """Answer one item: the text, what the rules say of its formulas, each rater's score and reason."""
+    """Answer one item: the text, what the rules say of its formulas, each rater's score and reason.
+
+    Raises PrismError for one that no file has.
+    """
     desk: Desk = request.app.state.desk
     choice = _choice(request)
     found = compare_files(desk.folder, choice)

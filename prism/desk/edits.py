@@ -99,7 +99,10 @@ def close_sheet(sheet: Sheet) -> str:
 
 
 def edited(text: str, way: str, change: Callable[[Sheet], None]) -> str:
-    """Return the text of a file after a change of the nodes of one reference; a certificate of it is taken away."""
+    """Return the text of a file after a change of the nodes of one reference; a certificate of it is taken away.
+
+    Raises PrismError if no node would be left.
+    """
     sheet = open_sheet(text, way)
     change(sheet)
     if not sheet.nodes:
@@ -144,6 +147,8 @@ def add_node(sheet: Sheet, after: int, formula: str) -> None:
 
 def split_node(sheet: Sheet, index: int, formulas: Sequence[str]) -> None:
     """Make several nodes of one, each of which follows from the one before; the first keeps its edges.
+
+    Raises PrismError for a single line.
 
     Args:
         formulas: at least two; empty for the pieces that the formula itself states.

@@ -198,7 +198,10 @@ class Builder:
         return at
 
     def _fraction(self, above: int, below: int, uncertainty: float) -> int:
-        """Write the quotient of two integers without a common factor, as `number` does."""
+        """Write the quotient of two integers without a common factor, as `number` does.
+
+        Raises TapeTooLarge beyond the range of floating point.
+        """
         try:
             near = above / below
         except OverflowError:

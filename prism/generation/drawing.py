@@ -37,7 +37,10 @@ def draw_index(u: Fraction, n: int) -> int:
 
 
 def draw_weighted(u: Fraction, weights: Sequence[Fraction]) -> int:
-    """Return the place from 0 of one of several entries, by their weights."""
+    """Return the place from 0 of one of several entries, by their weights.
+
+    The draw lies below 1, else AssertionError is raised.
+    """
     aim, total = u * sum(weights, Fraction(0)), Fraction(0)
     for place, weight in enumerate(weights):
         total += weight

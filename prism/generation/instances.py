@@ -368,7 +368,7 @@ def _of_template(
     level: int | None,
     on_skip: Callable[[str, int, int], None] | None,
 ) -> Iterator[Instance]:
-    """Yield the instances of one template; arguments as of `generate`."""
+    """Yield the instances of one template; arguments as of `generate`; raises PrismError if too few of them differ."""
     if ORIGINAL in variants:
         with full_precision():
             instance = make_instance(prepared, solve_original(prepared), ORIGINAL)

@@ -81,7 +81,7 @@ _QUOTES = "write numbers in quotes, so that their digits are kept"
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """Return the wordings, without blank lines around them."""
+    """Return the wordings, without blank lines around them; raises ValueError for what is no list of texts."""
     texts = [value] if isinstance(value, str) else value
     if isinstance(texts, list) and texts and all(isinstance(text, str) and text.strip() for text in texts):
         return tuple(text.strip() for text in texts)
@@ -100,7 +100,7 @@ def _exact_number(value: object) -> Fraction:
 
 
 def _digits(value: Any) -> Fraction:
-    """Return the number that a text states."""
+    """Return the number that a text states; raises ValueError for what is none."""
     if not isinstance(value, str):
         hint = f"; write it in quotes, '{value}', so that its digits are kept" if _is_number(value) else ""
         raise ValueError(f"is no text{hint}")
@@ -116,7 +116,7 @@ def _whole_digits(value: Any) -> Fraction:
 
 
 def _unit(value: Any) -> tuple[str, Unit | None]:
-    """Return text and unit."""
+    """Return text and unit; raises ValueError for what is no text or unit."""
     if not isinstance(value, str):
         raise ValueError("is no text")
     try:

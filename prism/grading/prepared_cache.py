@@ -132,7 +132,10 @@ class PreparedCache:
 
 
 def _content_key(source: _Source) -> str:
-    """Return the cache key of a source, a digest of its content."""
+    """Return the cache key of a source, a digest of its content.
+
+    Raises DataFileError for a file that cannot be read, PrismError for what JSON cannot hold.
+    """
     if isinstance(source, Problem):
         return source.sha256
     if isinstance(source, PlainProblem):

@@ -157,7 +157,10 @@ def score_by(scoring: Scoring, grade: Grade) -> float:
 
 
 def _part_of_grade(name: str, grade: Grade) -> float:
-    """Return the value in [0, 1] of one part of PARTS, such as `final`, for a grade that has a score."""
+    """Return the value in [0, 1] of one part of PARTS, such as `final`, for a grade that has a score.
+
+    Raises PrismError if the grade lacks what the part needs.
+    """
     if name == "closure":
         return grade.score or 0.0
     if name == "worked":
@@ -268,7 +271,10 @@ def node_shares(
 def _credited_by(
     name: str, prepared: PreparedProblem, grade: Grade, carried: Collection[int]
 ) -> tuple[frozenset[int], Fraction]:
-    """Return the nodes that a part of PARTS credits, and the share of their points that it pays for each."""
+    """Return the nodes that a part of PARTS credits, and the share of their points that it pays for each.
+
+    Raises PrismError if the problem was not prepared for training.
+    """
     dag, closed = prepared.problem.dag, frozenset(grade.credited)
     if name == "follow_through":
         return closed | frozenset(carried), Fraction(1)

@@ -35,7 +35,7 @@ def findings_of(task: Task, judge: Judge, item: Item, found: Look) -> list[dict[
 
 
 def _finding(task: Task, line: str, judged: Mapping[str, Any], item: Item) -> dict[str, Any]:
-    """Return a line of the template as a finding."""
+    """Return a line of the template as a finding; raises PrismError for a line that is no finding of the protocol."""
     where = f"{task.name}/{FINDINGS_FILE}, {item.place}"
     try:
         made = parse_json(line, constant=refuse_constant)

@@ -100,7 +100,7 @@ class ReplyFile:
             raise DataFileError(str(path), ("holds no replies; name another file with --replies",))
 
     def _read(self, line: bytes) -> None:
-        """Take in one line; one that is no reply is counted."""
+        """Take in one line; one that is no reply is counted, and so is one without a digest."""
         try:
             found = parse_json(line.decode("utf-8"))
             digest = found.pop("digest")

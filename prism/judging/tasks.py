@@ -127,7 +127,7 @@ def load_task(name: str) -> Task:
 
 
 def _folder_of(name: str) -> Path:
-    """Return the folder of a task."""
+    """Return the folder of a task; raises PrismError if there is none."""
     if name in shipped_tasks():
         return SHIPPED / name
     path = Path(name)

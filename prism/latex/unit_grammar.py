@@ -301,7 +301,7 @@ class _Parser:
         return (*parts[:-1], _raised(parts[-1], power))
 
     def group(self, opening: str) -> UnitProduct:
-        """Parse a product in brackets."""
+        """Parse a product in brackets; raises NoReadingError if a bracket is missing."""
         if not self.tokens or self.tokens.pop(0)["mark"] != opening or self.depth == _MAX_DEPTH:
             raise NoReadingError(f"{opening!r} is missing")
         self.depth += 1

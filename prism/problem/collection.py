@@ -180,7 +180,8 @@ def problems_by_id(
 def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
     """Yield (name for messages, problem, folder) for each problem of a set, which may be loaded, or yet to be loaded.
 
-    In place of what cannot be read stands its error; the folder is that of a file with many problems.
+    In place of what cannot be read stands its error; the folder is that of a file with many problems. Raises PrismError
+    for an empty set and for other types.
     """
     if isinstance(source, HoldsProblem):
         source = source.problem

@@ -176,6 +176,8 @@ TOML, JSON = Style(), Style("item", "object")
 def read_shape(shape: type[T], table: Mapping[str, Any], report: LoadReport, style: Style = TOML) -> T:
     """Return what a table of a file holds; faults and warnings go to the report, and a harmless value stands in.
 
+    Raises AssertionError where nothing harmless fits.
+
     Args:
         shape: a dataclass. `CALLED` of a class of entries, as `("node", "index")`, is how messages name an entry.
     """

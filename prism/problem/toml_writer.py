@@ -63,7 +63,10 @@ def problem_toml(
 
 
 def _alternative_lines(value: object, notes: Sequence[Mapping[int, Sequence[str]]]) -> list[str]:
-    """Return the TOML lines of alternatives: each with its nodes, under comments by place and index."""
+    """Return the TOML lines of alternatives: each with its nodes, under comments by place and index.
+
+    Raises PrismError for one that is no table.
+    """
     lines: list[str] = []
     for place, other in enumerate(_sequence(value, ALTERNATIVES)):
         if not isinstance(other, Mapping):
@@ -88,7 +91,10 @@ def _sequence(value: object, key: str) -> Sequence[object]:
 
 
 def _table_lines(title: str, value: object, notes: Sequence[str] = ()) -> list[str]:
-    """Return the TOML lines of a table: blank line, comments, title, entries; empty for an empty table or None."""
+    """Return the TOML lines of a table: blank line, comments, title, entries; empty for an empty table or None.
+
+    Raises PrismError for what is no table.
+    """
     if not value:
         return []
     if not isinstance(value, Mapping):
@@ -128,7 +134,10 @@ def _toml_key(key: str) -> str:
 
 
 def toml_value(value: object, key: str) -> str:
-    """Return a value as TOML; a list too long for one line gets a line for each item."""
+    """Return a value as TOML; a list too long for one line gets a line for each item.
+
+    Raises PrismError for what TOML cannot hold.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

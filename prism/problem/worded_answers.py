@@ -121,12 +121,10 @@ def _verdict_at(place: str, options: tuple[str, ...], wanted: str, asked: Collec
 def _choice_in_other_words(
     found: _Choice | None, place: str, options: tuple[str, ...], asked: Collection[str]
 ) -> _Choice | None:
-    """Return the option that a text states in the words of another language, or as what "does not change".
-
-    Return `found`, which may be None, where it does neither.
+    """Return the option that a text states in words of another language, or as what "does not change"; else `found`.
 
     Args:
-        found: the option that it states in the words of the options, which a text of another language may have too.
+        found: the option that it states in the words of the options, which another language may have too; or None.
         asked: words of the question; what does not change is of it, or a pronoun.
     """
     readings = in_words_of_options(place, options)

@@ -214,7 +214,10 @@ def rows_of_rollouts(
 
 
 def _by_solution(findings: EntryFile[SolutionFindings]) -> dict[tuple[str, str], Entry[SolutionFindings]]:
-    """Return the rows of a file by problem and sample; two of one solution are a fault."""
+    """Return the rows of a file by problem and sample; two of one solution are a fault.
+
+    Raises DataFileError for all of these.
+    """
     found: dict[tuple[str, str], Entry[SolutionFindings]] = {}
     faults = []
     for entry in findings.entries:

@@ -40,7 +40,7 @@ STEPS = dict(zip(Rating, (2, 1, 0, -1, -2), strict=True))
 
 
 def _part(value: Any) -> str:
-    """Return the name of a part that a text names."""
+    """Return the name of a part that a text names; raises ValueError if it names none."""
     if not isinstance(value, str):
         raise ValueError("is no text")
     name = value if value in _CHECKS else stage_name(value)

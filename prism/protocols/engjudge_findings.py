@@ -52,7 +52,7 @@ Points = Annotated[Fraction | None, exact_number(0, int(FULL))]
 
 
 def _stage(value: Any) -> str:
-    """Return the full name of a stage."""
+    """Return the full name of a stage; raises ValueError for another text."""
     if isinstance(value, str) and (name := stage_name(value)):
         return name
     raise ValueError(f"is no stage{did_you_mean(str(value), (*NAMES, *SHORT_NAMES))}")

@@ -35,7 +35,7 @@ Place = tuple[int, int]  # gold step and predicted step, from 0
 
 
 def _gold_text(value: Any) -> str:
-    """Return a gold trace."""
+    """Return a gold trace; raises ValueError for what is no text, or empty."""
     if not isinstance(value, str):
         raise ValueError("is no text")
     if not value.strip():

@@ -114,7 +114,7 @@ def write_rows(out: Path, rows: Sequence[ProtocolRow]) -> None:
 
 
 def _columns(policies: dict[str, Any]) -> pa.Schema:
-    """Return the Arrow schema of protocol rows that have these policies."""
+    """Return the Arrow schema of protocol rows that have these policies; raises PrismError without pyarrow."""
     try:
         import pyarrow as pa
     except ImportError as error:

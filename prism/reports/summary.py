@@ -339,6 +339,8 @@ class SolutionTexts:
 def read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, str]) -> SolutionTexts:
     """Read the solution texts that score rows were made from; texts with other sha256 count only by their ids.
 
+    Raises DataFileError where a record lacks the fields.
+
     Args:
         source: the file of rollouts.
         raw: the score rows.

@@ -64,7 +64,8 @@ def _table(title: str, columns: Iterable[str]) -> Table:
 def problem_summary(path: Path) -> dict[str, Any]:
     """Return what a list of problems says of a file, as plain values for JSON: id, title, nodes, students.
 
-    The file is decoded and not checked, so a list of many costs little. Without a title the statement begins.
+    The file is decoded and not checked, so a list of many costs little. Without a title the statement begins. Raises
+    DataFileError where it cannot be decoded.
     """
     faults: list[str] = []
     data = read_source(path, faults).data

@@ -247,7 +247,10 @@ class GeneratedProblems:
         return made, structural_difficulty(solved.case.dag)
 
     def _solved(self, source: _Source, seed: int, idx: int) -> Solved:
-        """Return the values of a seed in one of the cases that may be drawn, or of a further seed if it has none."""
+        """Return the values of a seed in one of the cases that may be drawn, or of a further seed if it has none.
+
+        Raises the error of the last seed if none has values.
+        """
         cases = source.prepared.template.cases
         chosen = [each for each in cases if each.name in source.cases]
         for _ in range(MAX_SEEDS):

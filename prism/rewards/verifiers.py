@@ -95,7 +95,10 @@ class VerifiersReward:
         return self._value(row[0], await wrap_future(self.reward.submit(*row)), info, state, columns)
 
     def _value(self, reference: Any, found: Rewarded, info: Any, state: Any, columns: Mapping[str, Any]) -> float:
-        """Return the value of a reward, after its scalars were written to the state."""
+        """Return the value of a reward, after its scalars were written to the state.
+
+        Raises PrismError if the column is missing.
+        """
         if isinstance(state, MutableMapping):
             state[self.__name__] = dict(found.scalars)
         there = {"answer", *columns, *(info if isinstance(info, Mapping) else ())}

@@ -105,7 +105,10 @@ def check_determinism(problems: Path, samples: Sequence[Sample], *, environment:
 def _grade_in_new_process(
     problems: Path, samples: Sequence[Sample], setting: ProcessSetting, environment: Mapping[str, str]
 ) -> list[bytes]:
-    """Run `prism run` in a new process with a setting; return its score rows as lines, in the order of the samples."""
+    """Run `prism run` in a new process with a setting; return its score rows as lines, in the order of the samples.
+
+    Raises PrismError if that fails.
+    """
     with TemporaryDirectory(prefix="prism-") as name:
         rollouts, out = Path(name, "rollouts.jsonl"), Path(name, "scores.jsonl")
         records = [

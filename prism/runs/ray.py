@@ -162,7 +162,10 @@ def _import_ray() -> Any:
 
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator[int]:
-    """Connect to a Ray cluster for the time of the context and give its number of processors, at least 1."""
+    """Connect to a Ray cluster for the time of the context and give its number of processors, at least 1.
+
+    Raises PrismError if there is none, or it is locked.
+    """
     ray = _import_ray()
     is_ours = not ray.is_initialized()
     if is_ours:

@@ -254,7 +254,10 @@ def _undecodable_place(path: Path) -> str:
 def _folder_records(
     folder: Path, numbers: Iterator[int], faults: Faults, left_out: list[InputFile]
 ) -> Iterator[Record]:
-    """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
+    """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`.
+
+    Raises DataFileError for a folder with both.
+    """
     files = without_parts(files_in(folder))
     tables, texts = of_kind(files, InputKind.TABLE), of_kind(files, InputKind.TEXT)
     left_out += [file for file in files if file.reason]
@@ -345,7 +348,10 @@ def _json_line_item(line: bytes, n: int) -> _Item:
 
 
 def _json_items(path: Path) -> Iterator[_Item]:
-    """Yield the items of a JSON file that is a list, without loading all of it; or the one object that it holds."""
+    """Yield the items of a JSON file that is a list, without loading all of it; or the one object that it holds.
+
+    Raises _MalformedRecordError where a comma is missing.
+    """
     with _open_text(path) as file:
         window = _refill(file, "")
         if window[:1] != "[":
@@ -365,7 +371,10 @@ def _json_items(path: Path) -> Iterator[_Item]:
 
 
 def _json_object(window: str, file: IO[str]) -> Any:
-    """Return the value of a JSON file that is no list, of which `window` is read already."""
+    """Return the value of a JSON file that is no list, of which `window` is read already.
+
+    Raises _MalformedRecordError if it is too long, or no JSON.
+    """
     text = window + file.read(MAX_RECORD)
     if len(text) > MAX_RECORD:
         raise _MalformedRecordError(f"one object of more than {MAX_RECORD} characters; give a list, or one a line")
@@ -387,7 +396,10 @@ _CUT = 16  # characters: within so many of its end a window may be cut inside a 
 
 
 def _decode_item(file: IO[str], window: str, n: int) -> tuple[Any, str]:
-    """Decode item `n` at the start of `window`, reading more text as needed; return it and the rest."""
+    """Decode item `n` at the start of `window`, reading more text as needed; return it and the rest.
+
+    Raises _MalformedRecordError if it is too long, nested too deeply or no JSON.
+    """
     while True:
         try:
             item, end = DECODER.raw_decode(window)
@@ -430,7 +442,10 @@ def _csv_rows(path: Path) -> Iterator[_Item]:
 
 
 def _parquet_rows(path: Path) -> Iterator[_Item]:
-    """Yield each row of a Parquet file as a dictionary."""
+    """Yield each row of a Parquet file as a dictionary.
+
+    Raises PrismError without pyarrow, _MalformedRecordError for a broken file.
+    """
     try:
         import pyarrow.parquet
     except ImportError as error:

@@ -153,7 +153,7 @@ def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_dr
 
 
 def _published(entry: DatasetEntry) -> _Made:
-    """Return a problem that is published in the shape of a problem file."""
+    """Return a problem that is published in the shape of a problem file; raises RefusedError if it has faults."""
     try:
         return _Made(convert_entry(entry.published or {}, entry.id))
     except DataFileError as error:

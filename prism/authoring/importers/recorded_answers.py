@@ -89,7 +89,10 @@ def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...
 
 
 def _read_answer(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
-    """Return the final nodes of an answer, in which a per cent sign may stand as it was recorded."""
+    """Return the final nodes of an answer, in which a per cent sign may stand as it was recorded.
+
+    Raises RefusedError for an empty, overlong or worded answer.
+    """
     text = bare_answer(answer.text)
     if answer.options:
         return (AnswerNode(text, TEXT, f"'{'/'.join(answer.options)}'"),)
@@ -282,7 +285,7 @@ def unit_of(latex: str) -> Unit | None:
 
 
 def _truth(text: str) -> AnswerNode:
-    """Return the node of a true or false, yes or no."""
+    """Return the node of a true or false, yes or no; raises RefusedError for other words."""
     word = (_TEXT_BODY.sub(r"\1", text)).strip(" .{}$").lower()
     if word not in _TRUE | _FALSE:
         raise RefusedError("answer-in-words", shown(text))
@@ -291,7 +294,10 @@ def _truth(text: str) -> AnswerNode:
 
 
 def _choice(text: str, question: str) -> AnswerNode:
-    """Return the node of one chosen letter, with the letters that may be chosen as its options."""
+    """Return the node of one chosen letter, with the letters that may be chosen as its options.
+
+    Raises RefusedError for what is none of the letters, and for several.
+    """
     plain = _TEXT_BODY.sub(r"\1", text).strip()
     found = _CHOICE.fullmatch(plain)
     if found is None and _CHOICES.fullmatch(plain):
@@ -320,7 +326,7 @@ def _is_range(text: str, kind: AnswerKind) -> bool:
 
 
 def _formulas(text: str, answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
-    """Return the nodes of an answer that is a formula."""
+    """Return the nodes of an answer that is a formula; raises RefusedError for words."""
     text = _without_condition(text)
     is_words = is_text(text) and _WORD.search(text) and not any(map(str.isdigit, text))
     found = [] if is_words else formulas_of_answer(text)
@@ -353,7 +359,10 @@ def _names_symbols(text: str, question: str) -> bool:
 
 
 def _node_of(latex: str) -> list[AnswerNode]:
-    """Return the nodes of one formula as LaTeX; those of its parts for a system."""
+    """Return the nodes of one formula as LaTeX; those of its parts for a system.
+
+    Raises RefusedError for words, and for LaTeX that cannot be read.
+    """
     try:
         read = parse(latex)
     except LatexSyntaxError as error:

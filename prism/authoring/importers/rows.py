@@ -53,7 +53,7 @@ def files_of(path: Path, dataset: Dataset) -> list[Path]:
 
 
 def _rows_of(file: Path) -> Iterator[SourceRow]:
-    """Yield the rows of one file, by its ending."""
+    """Yield the rows of one file, by its ending; raises DataFileError if it cannot be read."""
     if file.suffix == ".parquet":
         yield from _parquet_rows(file)
         return

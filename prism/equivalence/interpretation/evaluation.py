@@ -200,10 +200,7 @@ def _negative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _product_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a product in its order; what stands behind an open derivative is what it acts on.
-
-    Raises Unvalued where nothing stands behind it.
-    """
+    """Return a product in its order; an open derivative acts on what stands behind it, Unvalued if nothing does."""
     if (conjugated := _between_exponentials(evaluator, node, scope)) is not None:
         return conjugated
     total: Value | None = None
@@ -253,10 +250,7 @@ def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a power: of a number, a vector (its square) or a square matrix.
-
-    Raises Unvalued for another base or exponent, and where the power is undefined.
-    """
+    """Return a power of a number, a vector (its square) or a square matrix; Unvalued for others and if undefined."""
     if is_vector_of_operators(node.args[0], evaluator.signature.space):
         return _power_of_vector(evaluator, node, scope)
     if is_step(node):
@@ -291,10 +285,7 @@ def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _dot_of_operators(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> Value:
-    """Return the scalar product of two vectors, of which one at least is of operators.
-
-    Raises Unvalued for what is no vector.
-    """
+    """Return the scalar product of two vectors, one at least of operators; Unvalued for what is no vector."""
     sides: list[list[Value]] = []
     for node in (a, b):
         if (parts := _components_of_operators(evaluator, node, scope)) is not None:
@@ -344,10 +335,7 @@ def _refuse_cut(evaluator: Evaluator) -> None:
 
 
 def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Value | None:
-    """Return a product with `e^A B e^{-A}` of ladder operators, A of second order; None for another product.
-
-    Raises Unvalued for an A of higher order.
-    """
+    """Return a product with `e^A B e^{-A}` of ladder operators, Unvalued for A above second order; None for another."""
     space = evaluator.signature.space
     if space is None or space.kind != "ladder":
         return None
@@ -380,10 +368,7 @@ def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Val
 
 
 def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return an elementary function; the exponential of a matrix by its series, any other by one that is unknown.
-
-    Raises Unvalued for a table that is not square.
-    """
+    """Return an elementary function; of a square matrix by a series or as an unknown one; Unvalued of other tables."""
     x = evaluator.value(node.args[0], scope)
     if isinstance(x, Table):
         if node.op == "abs" and x.is_vector:
@@ -396,10 +381,7 @@ def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a derivative; total ones carry along what depends on the variable, partial ones hold the others.
-
-    Raises Unvalued for an order that is too high or no number, and for a partial one that does not say what is held.
-    """
+    """Return a derivative, total ones with all that depends on the variable; Unvalued above order 6, or held unsaid."""
     if is_jacobian(node):
         return jacobian_value(evaluator, node, scope)
     key = canonical(node)
@@ -490,10 +472,7 @@ def _differential_of(evaluator: Evaluator, operand: Expr, scope: Scope) -> Value
 
 
 def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a value at a point, or a derivative at constant others; other constructs of this kind have no value.
-
-    Raises Unvalued for these.
-    """
+    """Return a value at a point, or a derivative at constant others; Unvalued for other constructs of this kind."""
     if node.name == "held" and len(node.args) == 2:
         return held_value(evaluator, node, scope)
     if node.name == "point" and len(node.args) == 3 and node.args[1].op == "sym":
@@ -504,10 +483,7 @@ def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _nabla(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a gradient, divergence, curl or Laplacian.
-
-    Raises Unvalued for a divergence or curl of a number, and for other constructs.
-    """
+    """Return a gradient, divergence, curl or Laplacian; Unvalued for others, and for div or curl of a number."""
     operand = node.args[0]
 
     def field(inner: Scope) -> Value:
@@ -564,10 +540,7 @@ def _commutator(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state.
-
-    Raises Unvalued for other brackets.
-    """
+    """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state; Unvalued for other brackets."""
     size = evaluator.draw.rows()
 
     def state(label: Expr) -> Table:
@@ -597,10 +570,7 @@ def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
-    """Return the state of a label: a number state, one of an orthonormal set, or any state.
-
-    Raises Unvalued for an axis that is not named.
-    """
+    """Return a number state, one of an orthonormal set, or any state, by its label; Unvalued without a named axis."""
     space, number = evaluator.signature.space, evaluator.draw.number
     size = evaluator.draw.rows()
     if space is not None and space.kind == "ladder" and is_number_of_state(label):
@@ -619,10 +589,7 @@ def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
 
 
 def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a function that is called: known by its name, of an order, or unknown.
-
-    Raises Unvalued for a name that may not be a function.
-    """
+    """Return a function that is called: known by its name, of an order, or unknown; Unvalued for `O(x)` and its kin."""
     name = node.name
     read = symbol_of(name)
     if read.head in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") and not read.sub:
@@ -678,10 +645,7 @@ def _phase_of(x: acb, y: acb) -> Scalar:
 
 
 def _function_of_operator(evaluator: Evaluator, name: str, x: Table) -> Value:
-    """Return an unknown function of an operator: a polynomial of fourth order, derived at most twice.
-
-    Raises Unvalued beyond that.
-    """
+    """Return an unknown function of an operator, a polynomial of fourth order; Unvalued for more than two primes."""
     base, primes = symbol_of(name).unprimed, symbol_of(name).primes
     if primes > 2 or x.rows != x.columns:
         raise Unvalued("a function of an operator")
@@ -711,10 +675,7 @@ def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scal
 
 
 def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
-    """Return the order of a special function: a number, or a letter with a whole number added to it.
-
-    Raises Unvalued for others.
-    """
+    """Return the order of a special function: a number, or a letter plus a whole number; Unvalued for others."""
     said = said_by(Expr("sym", name=index))
     if said is None:
         raise Unvalued("an order")

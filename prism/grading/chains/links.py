@@ -564,7 +564,10 @@ def _compare_with_givens(left: Expr, right: Expr, context: Context, kernel: Modu
 
 
 def _given_as_expression(text: str) -> Expr:
-    """Convert the text of a given value, such as `5 km`, to an expression in base units, `5000 m`."""
+    """Convert the text of a given value, such as `5 km`, to an expression in base units, `5000 m`.
+
+    The text is a given of the problem; any other raises AssertionError.
+    """
     try:
         found = read_quantity(text)
     except PrismError as error:  # a context checks its givens when it is made

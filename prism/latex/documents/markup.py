@@ -87,7 +87,7 @@ class _TreeBuilder:
         self.open = [Element("")]
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element."""
+        """Open an element; raises PrismError beyond MAX_ELEMENTS or MAX_DEPTH."""
         self._n += 1
         if self._n > MAX_ELEMENTS or len(self.open) > MAX_DEPTH:
             raise PrismError(f"holds more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} in each other")
@@ -150,7 +150,10 @@ class _Page:
         self.open = [Element("html")]
 
     def start(self, element: Element, *, is_closed: bool) -> None:
-        """Add an element, and go on in it if it may hold others; beyond the limit of nesting beside it."""
+        """Add an element, and go on in it if it may hold others; beyond the limit of nesting beside it.
+
+        Raises PrismError beyond MAX_ELEMENTS.
+        """
         self._n += 1
         if self._n > MAX_ELEMENTS:
             raise PrismError(f"holds more than {MAX_ELEMENTS} elements")

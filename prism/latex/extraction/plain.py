@@ -85,7 +85,7 @@ def write_plain_side(text: str, side: Sequence[Mark]) -> str:
 
 
 def _read_part(reader: Reader, previous_parts: Sequence[Part]) -> Part:
-    """Read the next operand or sign, given those before it in the sum."""
+    """Read the next operand or sign, given those before it in the sum; raises AmbiguousNotation for any other mark."""
     mark = reader.peek()
     assert mark is not None
     word, apart = mark.text, mark.is_apart
@@ -147,7 +147,10 @@ def _read_part(reader: Reader, previous_parts: Sequence[Part]) -> Part:
 
 
 def _read_letter_command(reader: Reader, mark: Mark, previous_kind: str) -> Part:
-    """Read a LaTeX command that stands for one letter or sign, given the kind of the part before it."""
+    """Read a LaTeX command that stands for one letter or sign, given the kind of the part before it.
+
+    Raises AmbiguousNotation for other commands.
+    """
     if mark.text in SIGN_COMMANDS and previous_kind not in ("", "operator", "slash", "comma"):
         reader.at += 1
         return Part(mark.text, "operator", mark.is_apart)
@@ -186,7 +189,10 @@ def _read_sign(reader: Reader, mark: Mark, previous_kind: str) -> Part:
 
 
 def _read_number(reader: Reader, previous_parts: Sequence[Part]) -> Part:
-    """Read a number with its power of ten, unit and exponent."""
+    """Read a number with its power of ten, unit and exponent.
+
+    Raises AmbiguousNotation behind an operand, where a power or sign may be lost.
+    """
     mark = reader.peek()
     assert mark is not None
     if previous_parts and previous_parts[-1].kind in _NO_NUMBER_BEHIND:
@@ -215,7 +221,10 @@ def _read_number(reader: Reader, previous_parts: Sequence[Part]) -> Part:
 
 
 def _attach_unit(reader: Reader, number: Part, mark: Mark, previous_parts: Sequence[Part]) -> Part:
-    """Attach the unit behind a number if it surely is one; a letter that may be a symbol is left."""
+    """Attach the unit behind a number if it surely is one; a letter that may be a symbol is left.
+
+    Raises AmbiguousNotation where it may be either.
+    """
     following = reader.peek()
     if following is None or not (following.kind == "word" or following.text in ("°", "Å", "µ", "μ", "Ω")):
         return number
@@ -254,7 +263,10 @@ def _read_degree(reader: Reader) -> Part:
 
 
 def _read_word(reader: Reader, previous_kind: str) -> Part:
-    """Read a function, a Greek letter, a differential quotient, or a product of up to three symbols."""
+    """Read a function, a Greek letter, a differential quotient, or a product of up to three symbols.
+
+    Raises AmbiguousNotation for ordinary words, units, and what may have lost a power.
+    """
     mark = reader.peek()
     assert mark is not None
     word = mark.text
@@ -308,7 +320,10 @@ def _read_indexed_symbol(reader: Reader, name: Part, last_letter: str) -> Part:
 
 
 def _read_letter(reader: Reader, mark: Mark) -> Part:
-    """Read a single sign that is a letter (Greek, accented, bold, `Δx`) or a fraction such as `½`."""
+    """Read a single sign that is a letter (Greek, accented, bold, `Δx`) or a fraction such as `½`.
+
+    Raises AmbiguousNotation where letters may join.
+    """
     word = mark.text
     if word in FRACTIONS:
         return Part(FRACTIONS[word], "number", mark.is_apart)
@@ -337,7 +352,10 @@ def _read_letter(reader: Reader, mark: Mark) -> Part:
 
 
 def _decompose_letter(letter: str) -> str:
-    r"""Write a Unicode letter that has an accent or font of its own as LaTeX: `ê` as `\hat{e}`."""
+    r"""Write a Unicode letter that has an accent or font of its own as LaTeX: `ê` as `\hat{e}`.
+
+    Raises AmbiguousNotation for other signs.
+    """
     code = ord(letter)
     plain = unicodedata.normalize("NFKD", letter)
     if len(plain) == 1 and plain.isalpha() and plain.isascii():

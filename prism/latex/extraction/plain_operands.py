@@ -74,7 +74,10 @@ class Reader:
 
 
 def read_sum(reader: Reader, closers: frozenset[str]) -> str:
-    """Read a sum up to one of the closing signs, which is not consumed, and write it as LaTeX."""
+    """Read a sum up to one of the closing signs, which is not consumed, and write it as LaTeX.
+
+    Raises AmbiguousNotation beyond _MAX_DEPTH.
+    """
     if reader.depth > _MAX_DEPTH:
         raise AmbiguousNotation
     reader.depth += 1
@@ -96,7 +99,10 @@ def latex_or_empty(reader: Reader) -> str:
 
 
 def read_bracket(reader: Reader, closer: str) -> str:
-    """Read up to a closing bracket, consume it, and write the content as LaTeX."""
+    """Read up to a closing bracket, consume it, and write the content as LaTeX.
+
+    Raises AmbiguousNotation if it is empty or none closes it.
+    """
     inner = read_sum(reader, frozenset((closer,)))
     if not reader.is_next(closer) or not inner:
         raise AmbiguousNotation
@@ -108,7 +114,10 @@ def read_bracket(reader: Reader, closer: str) -> str:
 
 
 def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_letter: bool = False) -> Part:
-    """Read the indices, powers and accents that touch an operand, and return the operand with them."""
+    """Read the indices, powers and accents that touch an operand, and return the operand with them.
+
+    Raises AmbiguousNotation for several powers.
+    """
     below: list[str] = []
     above: list[str] = []
     primes = ""
@@ -180,7 +189,10 @@ def _read_digit_index(reader: Reader, mark: Mark) -> str:
 
 
 def _read_script(reader: Reader, script: str, *, has_index: bool = False, base: str = "") -> str:
-    """Read what follows `^` or `_` (`script`): a bracket, a number, a sign with a number, a letter, or a word below."""
+    """Read what follows `^` or `_` (`script`): a bracket, a number, a sign with a number, a letter, or a word below.
+
+    Raises AmbiguousNotation for anything else.
+    """
     mark = reader.peek_touching()
     if mark is None:
         raise AmbiguousNotation
@@ -270,7 +282,10 @@ def _check_power_end(reader: Reader, power: Mark, base: str, *, is_open: bool) -
 
 
 def _read_html_script(reader: Reader, tag: str) -> str:
-    """Read an HTML index or power such as `<sub>net</sub>`."""
+    """Read an HTML index or power such as `<sub>net</sub>`.
+
+    Raises AmbiguousNotation if it is empty or holds other signs.
+    """
     reader.at += 1
     word = ""
     while (mark := reader.peek()) is not None and mark.text != "</" + tag[1:]:

@@ -29,7 +29,10 @@ _LABEL_SIGNS = {"↑": r"\uparrow", "↓": r"\downarrow", "−": "-", "–": "-"
 
 
 def read_function(reader: Reader, mark: Mark) -> Part:
-    r"""Read a function with its argument: what touches its name, bracketed if more follows."""
+    """Read a function with its argument: what touches its name, bracketed if more follows.
+
+    Raises AmbiguousNotation without an argument, and where its end is open.
+    """
     latex = "\\" + mark.text
     scripts = Part("", "", False)
     following = reader.peek_touching()
@@ -76,7 +79,7 @@ def _can_begin_factor(mark: Mark) -> bool:
 
 
 def _read_bare_argument(reader: Reader) -> Part:
-    """Read one factor of a function's argument that has no brackets."""
+    """Read one factor of a function's argument that has no brackets; raises AmbiguousNotation if there is none."""
     mark = reader.peek()
     if mark is None or not (_can_begin_factor(mark) or mark.text in ("|", "√")) or mark.text in QUANTITIES:
         raise AmbiguousNotation
@@ -106,7 +109,10 @@ def read_root(reader: Reader) -> Part:
 
 
 def read_root_of_bracket(reader: Reader, mark: Mark, degree: str) -> Part:
-    """Read the bracket that follows a root; `degree` is `[3]` for a cube root, else empty."""
+    """Read the bracket that follows a root; `degree` is `[3]` for a cube root, else empty.
+
+    Raises AmbiguousNotation if none follows.
+    """
     if not reader.is_next("(", "[", "{"):
         raise AmbiguousNotation
     closer = OPENERS[reader.marks[reader.at].text]
@@ -118,7 +124,7 @@ def read_differential_quotient(reader: Reader, mark: Mark) -> Part | None:
     """Read `dx/dt`, `d²x/dt²`, `d/dt` or `d(mv)/dt` behind its first word; None if there is no such quotient.
 
     Whether it is one is seen before anything in it is read: to try and to fall back would read a nest of brackets twice
-    at every level.
+    at every level. Raises AmbiguousNotation where it is not whole.
     """
     if not _begins_differential_quotient(reader, mark):
         return None
@@ -196,7 +202,7 @@ def _index_after_bracket(marks: Sequence[Mark], opening: int) -> int:
 
 
 def read_partial_derivative(reader: Reader) -> Part:
-    """Read a partial derivative: `∂U/∂V`, `∂²S/∂T∂V`, `∂/∂x`."""
+    """Read a partial derivative: `∂U/∂V`, `∂²S/∂T∂V`, `∂/∂x`; raises AmbiguousNotation where it is not whole."""
     mark = reader.peek()
     assert mark is not None
     reader.at += 1
@@ -275,7 +281,10 @@ def read_big_operator(reader: Reader) -> Part:
 
 
 def _read_limit(reader: Reader) -> str:
-    """Read one limit of an integral: a bracket, or a number or letter with its sign."""
+    """Read one limit of an integral: a bracket, or a number or letter with its sign.
+
+    Raises AmbiguousNotation for others.
+    """
     mark = reader.peek_touching()
     if mark is None:
         raise AmbiguousNotation
@@ -300,7 +309,10 @@ def _read_limit(reader: Reader) -> str:
 
 
 def read_bar(reader: Reader) -> Part:
-    """Read what begins with a bar: a ket if the next bracket closes one, else an absolute value."""
+    """Read what begins with a bar: a ket if the next bracket closes one, else an absolute value.
+
+    Raises AmbiguousNotation if it is empty or none closes it.
+    """
     mark = reader.peek()
     assert mark is not None
     for ahead in range(1, _MAX_LABEL):
@@ -320,7 +332,10 @@ def read_bar(reader: Reader) -> Part:
 
 
 def read_angle_brackets(reader: Reader) -> Part:
-    """Read an average `⟨x⟩`, a matrix element `⟨ψ|H|ψ⟩` or a bra `⟨ψ|`."""
+    """Read an average `⟨x⟩`, a matrix element `⟨ψ|H|ψ⟩` or a bra `⟨ψ|`.
+
+    Raises AmbiguousNotation where they are not closed.
+    """
     mark = reader.peek()
     assert mark is not None
     bars: list[int] = []
@@ -350,7 +365,10 @@ def _formula_or_label(reader: Reader, start: int, end: int) -> str:
 
 
 def _ket_label(reader: Reader, start: int, end: int) -> str:
-    """Write the marks from `start` to `end` as the label of a ket, sign by sign; it only has to equal itself."""
+    """Write the marks from `start` to `end` as the label of a ket, sign by sign; it only has to equal itself.
+
+    Raises AmbiguousNotation for an empty label, and for signs that none has.
+    """
     parts: list[str] = []
     for mark in reader.marks[start:end]:
         word = mark.text

@@ -73,7 +73,10 @@ def _join_pieces(pieces: Sequence[tuple[str, bool]]) -> SolutionText:
 
 
 def _assistant_texts(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
-    """Return the texts of a message by the assistant, each with True if it is reasoning; empty for other roles."""
+    """Return the texts of a message by the assistant, each with True if it is reasoning; empty for other roles.
+
+    Raises PrismError for a message without role or content.
+    """
     role = message.get("role")
     if not isinstance(role, str):
         raise PrismError(f'{where} has no "role"; expected {{"role": "assistant", "content": "..."}}')
@@ -100,7 +103,10 @@ def _assistant_texts(message: Mapping[str, Any], where: str) -> list[tuple[str, 
 
 
 def _part_texts(part: object, where: str) -> list[tuple[str, bool]]:
-    """Return the text of one part of a message, with True if it is reasoning; empty for pictures and tool calls."""
+    """Return the text of one part of a message, with True if it is reasoning; empty for pictures and tool calls.
+
+    Raises PrismError for a part that is no object, or has no type or text.
+    """
     if isinstance(part, str):
         return [(part, False)]
     if not isinstance(part, Mapping):

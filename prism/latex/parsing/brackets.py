@@ -172,6 +172,7 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Append to `items` what a bar begins: `|x|`, the ket `|n\rangle`, or the sign of `a \| b` and `p | n`.
 
     A bar with scripts behind a factor, `f(x)|_{x=0}`, replaces that factor by an AT token which contains the factor.
+    Raises Fault where it is not closed.
 
     Args:
         token: the bar (type BAR or NORM), already passed by the cursor.
@@ -345,8 +346,9 @@ def _ends_at_first_bar(parts: Sequence[Sequence[Token]], before: Sequence[Token]
 def _read_vector_components(cursor: Cursor, inner: Sequence[Token]) -> list[list[Token]]:
     r"""Read the components of a vector, `\langle 1, 2t, 3 \rangle`: one list of items for each component.
 
-    The result is empty if the angle bracket holds no components: no comma, a product of two vectors
-    (`\langle \vec{u}, \vec{v} \rangle`), or the name of a state (`\langle s = +, m \rangle`).
+    The result is empty if the angle bracket holds no components: no comma, a product of two vectors (`\langle \vec{u},
+    \vec{v} \rangle`), or the name of a state (`\langle s = +, m \rangle`). Raises Ambiguity for `\langle 1,234
+    \rangle`.
 
     Args:
         inner: the flat tokens between the angle brackets.
@@ -522,7 +524,8 @@ def _without_empty_cells(rows: list[list[list[Token]]], opening: Token) -> list[
 def _read_cell(cursor: Cursor) -> list[Token]:
     """Read one cell of a matrix and return its items; a cell that is no mathematics (`a, b`, words) becomes one symbol.
 
-    The cursor stops at the `&`, the row end or the end of the environment behind the cell.
+    The cursor stops at the `&`, the row end or the end of the environment behind the cell. Raises the Fault of a cell
+    nested near MAX_DEPTH.
     """
     tokens = cursor.tokens
     start, depth = cursor.index, cursor.depth

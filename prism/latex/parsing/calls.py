@@ -193,7 +193,7 @@ def _is_definition(items: list[Token]) -> bool:
 def resolve_calls(items: list[Token], evidence: CallEvidence, functions: frozenset[str] = frozenset()) -> list[Token]:
     """Return the items with calls read: `x(t)` becomes x, `v(0)` and `f(a, b)` one APPLY token each.
 
-    Every other bracket stays a factor.
+    Every other bracket stays a factor. Raises Ambiguity for `f*(x)`, which may be a convolution.
 
     Args:
         evidence: from the whole formula.

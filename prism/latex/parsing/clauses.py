@@ -534,6 +534,8 @@ def _split_and_read(
 ) -> Clause:
     """Split items at the separators of one type, read each part by `read_part`, and join the clauses to one.
 
+    Raises Fault if all parts are empty.
+
     Args:
         end: offset in the text behind the last item.
         separator: token type of the separators.
@@ -575,6 +577,8 @@ def _read_alternatives(items: list[Token], end: int) -> Clause:
 
 def _read_system(items: list[Token], end: int) -> Clause:
     """Read formulas with rows, commas, wide spaces and conditions between them as one clause, a system if several.
+
+    Raises Fault, of kind prose, for words without a formula.
 
     Args:
         end: offset in the text behind the last item.

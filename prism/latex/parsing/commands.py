@@ -234,7 +234,10 @@ def _read_absolute_value(cursor: Cursor, token: Token, items: list[Token]) -> No
 
 
 def _read_stacked(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read `\overset{!}{=}` as the relation alone, and `\overset{\rightarrow}{F}` as an accent."""
+    r"""Read `\overset{!}{=}` as the relation alone, and `\overset{\rightarrow}{F}` as an accent.
+
+    Raises Fault over anything else.
+    """
     over, cursor.index = flat_argument(cursor.tokens, cursor.index)
     sign = over[0].text if len(over) == 1 else ""
     if sign in _STACKED:
@@ -301,7 +304,10 @@ def _read_figure_sign(cursor: Cursor, token: Token, items: list[Token]) -> None:
 
 
 def _read_physics_derivative(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read `\dv{f}{x}`, `\pdv[2]{f}{x}` or `\dv{x}` of the physics package as a derivative."""
+    r"""Read `\dv{f}{x}`, `\pdv[2]{f}{x}` or `\dv{x}` of the physics package as a derivative.
+
+    Raises Fault where the order is not closed.
+    """
     tokens = cursor.tokens
     order = "1"
     if tokens[cursor.index].text == "[":

@@ -226,6 +226,8 @@ def _derivative_token(shape: _DerivativeShape, item: Token) -> Token:
 def resolve_derivatives(items: list[Token], *, everywhere: bool, inside: bool = False) -> list[Token]:
     """Return the items with derivatives for fractions such as `dy/dx`, and a differential for `dx` where it is one.
 
+    Raises Fault for a fraction with differentials that is no derivative.
+
     Args:
         everywhere: italic `dx` is a differential in the whole formula.
         inside: the items stand under an integral sign.

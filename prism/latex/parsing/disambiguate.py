@@ -151,6 +151,8 @@ def _disambiguate_clause(state: FormulaState, clause: Clause) -> DisambiguatedFo
 def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *, fresh: bool) -> None:
     """Run all passes over the items of one bracket, and append its tokens to `out` in the order of the grammar.
 
+    Raises Fault beyond MAX_DEPTH.
+
     Args:
         fresh: no pass has seen the items; False for an operand cut from items whose calls, derivatives and units are
             resolved already.
@@ -232,7 +234,10 @@ def _refuse_braced_sum_in_product(items: list[Token], index: int) -> None:
 
 
 def _emit_item(state: FormulaState, item: Token, out: list[Token]) -> None:
-    """Append the tokens of one resolved item: its terminal, its arguments and its power."""
+    """Append the tokens of one resolved item: its terminal, its arguments and its power.
+
+    Raises Fault for one without a terminal.
+    """
     kind = item.type
     if item.sub is not None and kind != "FUNCTION":
         item = _construct_of_subscript(item)
@@ -345,7 +350,10 @@ def _emit_operand(state: FormulaState, items: list[Token], out: list[Token], own
 
 
 def _emit_bracket(state: FormulaState, item: Token, out: list[Token]) -> None:
-    """Append the tokens of a bracket: LP, content and RP, or a list if commas, relations or a `|` stand in it."""
+    """Append the tokens of a bracket: LP, content and RP, or a list if commas, relations or a `|` stand in it.
+
+    Raises Fault for empty ones.
+    """
     content = item.args[0]
     if not content:
         raise Fault(item.pos, "empty brackets")
@@ -491,7 +499,10 @@ def _emit_function(state: FormulaState, item: Token, out: list[Token]) -> None:
 
 
 def _emit_composed(state: FormulaState, name: str, item: Token, out: list[Token]) -> None:
-    """Append a function written by others: arccot x as arctan(1/x), cot x as cos x/sin x, cis x as cos x + i sin x."""
+    """Append a function written by others: arccot x as arctan(1/x), cot x as cos x/sin x, cis x as cos x + i sin x.
+
+    Raises Fault for more than _MAX_DOUBLED of them in a formula.
+    """
     pos = item.pos
 
     def append_function(function: str) -> None:
@@ -526,7 +537,10 @@ def _emit_composed(state: FormulaState, name: str, item: Token, out: list[Token]
 
 
 def _emit_named_function(state: FormulaState, name: str, item: Token, out: list[Token]) -> None:
-    """Append a function that algebra has no operation for (`det`, `erf`) as a call with all its arguments."""
+    """Append a function that algebra has no operation for (`det`, `erf`) as a call with all its arguments.
+
+    Raises Fault for a list where one argument is due.
+    """
     kind = "LISTED" if name in _ROUNDED else "APPLY"
     argument = item.args[0]
     if len(argument) == 1 and argument[0].type == "PAREN" and argument[0].sup is None:

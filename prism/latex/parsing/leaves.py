@@ -182,7 +182,8 @@ def read_power(cursor: Cursor) -> list[Token]:
 def read_scripts(cursor: Cursor, item: Token) -> Token:
     """Attach the scripts at the cursor to an item that is no symbol, `(a + b)_1^2`, and return the item.
 
-    A superscript that is no power (primes, `T` on a matrix, `*`) wraps the item in an opaque LISTED token.
+    A superscript that is no power (primes, `T` on a matrix, `*`) wraps the item in an opaque LISTED token. Raises Fault
+    for a second power or subscript.
     """
     tokens = cursor.tokens
     while (token := tokens[cursor.index]).type in ("^", "_"):
@@ -253,6 +254,9 @@ _BASES = frozenset("23456789")  # a base of one digit: what has letters for digi
 def read_number(cursor: Cursor, items: list[Token]) -> Token:
     r"""Read a number with its power of ten (`3 \times 10^8`), exponent (`2^3`) or marks of an angle (`5^\circ 30'`).
 
+    Raises Fault for two numbers side by side, and Ambiguity for a digit right behind a letter or a power of ten that a
+    slash may end.
+
     Args:
         items: what stands before the number; degrees that it continues are taken from them.
     """
@@ -292,7 +296,10 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
 
 
 def _read_power_of_ten(cursor: Cursor, index: int) -> int | None:
-    """Return n of the `10^{n}` at an index and move the cursor behind it; None if n is no integer: nothing moves."""
+    """Return n of the `10^{n}` at an index and move the cursor behind it; None if n is no integer: nothing moves.
+
+    Raises Fault beyond MAX_TEN_EXPONENT, and for several digits without braces.
+    """
     tokens = cursor.tokens
     braced = tokens[index].type == "{"  # `\times {10}^{3}`
     if braced and tokens[index + 2].type != "}":
@@ -370,6 +377,8 @@ def _read_base(cursor: Cursor, number: Token) -> Token:
 def read_degree_unit(cursor: Cursor, inner: list[Token], pos: int) -> Token:
     r"""Read the unit of a degree sign: `^\circ`, `^\circ C`, `^{\circ}\mathrm{C}`, `^{\circ \mathrm{C}}`.
 
+    Raises Fault for others.
+
     Args:
         inner: flat tokens of the superscript, the degree sign first.
         pos: offset of the unit.
@@ -410,6 +419,8 @@ def _symbol_without_scripts(cursor: Cursor, token: Token) -> Token:
 def read_symbol(cursor: Cursor, token: Token) -> Token:
     r"""Return the symbol of a letter with all that belongs to its name (`\Delta x`, `x_1'`) and with its power.
 
+    Raises Fault for a `\Delta x` with two indices.
+
     Args:
         token: the letter, already passed by the cursor.
     """
@@ -441,6 +452,8 @@ def read_symbol(cursor: Cursor, token: Token) -> Token:
 
 def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | None:
     r"""Return one symbol for `\Delta` and the symbol behind it, `\Delta x_0`; None if they are two: nothing is read.
+
+    Raises Fault before a dotted expression that is no symbol.
 
     Args:
         head: the prefix, `\Delta`.
@@ -482,7 +495,7 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
     """Attach primes, subscript, label (a superscript such as `*` that is no power) and power at the cursor to a symbol.
 
     The name has one order: letter, primes, subscript, label. Two primes and more give a DERIVATIVE token by an unnamed
-    variable, `?`.
+    variable, `?`. Raises Fault for a second power or subscript, and for more than MAX_PRIMES primes.
     """
     tokens = cursor.tokens
     base_name = item.text.rstrip("'")
@@ -586,7 +599,10 @@ def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:
 
 
 def _read_subscript(cursor: Cursor) -> str:
-    """Read the subscript at the cursor and return its text for a name: `1`, or `{max}` for several characters."""
+    """Read the subscript at the cursor and return its text for a name: `1`, or `{max}` for several characters.
+
+    Raises Fault for an empty one, and for several digits without braces.
+    """
     token = cursor.tokens[cursor.index]
     if token.type == "number" and len(token.text) > 1:
         raise Fault(token.pos, f"a subscript of several digits `{token.text}` without braces", "braces around it")
@@ -685,7 +701,10 @@ def read_outer_scripts(cursor: Cursor, item: Token, inner: str) -> Token:
 
 
 def read_dotted(cursor: Cursor, token: Token) -> Token:
-    r"""Read the argument of `\dot` or `\ddot` as a derivative by time t: `\dot{x}_1` is the derivative of `x_1`."""
+    r"""Read the argument of `\dot` or `\ddot` as a derivative by time t: `\dot{x}_1` is the derivative of `x_1`.
+
+    Raises Fault for a dot and two primes on one symbol.
+    """
     order = DOTS[token.text]
     time = Token("SYM", "t", token.pos)
     body = read_argument(cursor)

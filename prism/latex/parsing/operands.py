@@ -101,7 +101,7 @@ def attach_operands(state: FormulaState, items: list[Token]) -> list[Token]:
 
 
 def _attach_operand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    """Return the function, integral, sum, limit, nabla or `d/dx` at an index with its operand, and the index behind."""
+    r"""Return what takes an operand (`\sin`, `\int`, `d/dx`) with it, and the index behind; Fault beyond MAX_DEPTH."""
     item = items[index]
     kind = item.type
     if kind == "FUNCTION" and item.args:
@@ -452,7 +452,7 @@ def _attach_derivative_operand(state: FormulaState, items: list[Token], index: i
 
 
 def _nabla_kind(items: list[Token], index: int) -> tuple[str, int]:
-    """Return `grad`, `div`, `curl` or `laplace` by the sign or power of a nabla, and the index of its operand."""
+    """Return `grad`, `div`, `curl` or `laplace` of a nabla, and the index of its operand; Fault for powers except 2."""
     item = items[index]
     if item.sup is not None:
         if derivative_order(item.sup) != "2":
@@ -470,7 +470,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
     r"""Return the `\sum` or `\prod` at an index as an item with its term, and the index behind that.
 
     The arguments of the item are the term, the index variable (or the condition below the sign), the lower and the
-    upper limit, as far as they are written.
+    upper limit, as far as they are written. Raises Fault without a term, and for an upper limit alone.
     """
     item = items[index]
     body, after = _take_operand(state, items, index + 1, products=True)
@@ -549,7 +549,8 @@ def _refuse_escaped_index(items: list[Token], index: int, after: int) -> None:
 
 
 def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    r"""Return the `\lim` at an index as an item with expression, variable and target, and the index behind."""
+    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one is missing.
+    """
     item = items[index]
     sub = item.sub
     if sub is not None and sub and sub[0].type == "ROMAN":
@@ -599,7 +600,7 @@ def _target_with_side(target: list[Token], side: str) -> list[Token]:
 def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
     """Return the integral at an index with integrand and measure (`dx`), and the index behind.
 
-    Adjacent signs become nested integrals: the innermost takes the first measure.
+    Adjacent signs become nested integrals: the innermost takes the first measure. Raises Fault without a measure.
     """
     item = items[index]
     body: list[Token] = []
@@ -729,7 +730,10 @@ def _nested_integrals(signs: list[Token], body: list[Token], measures: list[Toke
 
 
 def _integral_token(sign: Token, body: list[Token], measures: list[Token]) -> Token:
-    """Make the item of one integral sign with integrand, measures and limits; several measures make nested items."""
+    """Make the item of one integral sign with integrand, measures and limits; several measures make nested items.
+
+    Raises Fault for more measures than the sign has, an upper limit alone, and a power behind a measure.
+    """
     name = ""
     if body and body[-1].type == "TIMES":
         mark = body[-1].text

@@ -281,7 +281,10 @@ _REVERSED = {"supset": "subset", "ni": "in"}
 def _in_one_direction(
     members: tuple[Expr, ...], relations: tuple[str, ...]
 ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
-    r"""Return members and relations with `A \supset B` as `B \subset A`, a chain of them from right to left."""
+    r"""Return members and relations with `A \supset B` as `B \subset A`, a chain of them from right to left.
+
+    Raises Fault for a chain in both directions.
+    """
     if _REVERSED.keys().isdisjoint(relations):
         return members, relations
     if len(set(relations)) > 1:

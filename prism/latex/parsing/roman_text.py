@@ -190,6 +190,8 @@ def _is_next_part(part: list[Token], following: list[Token]) -> bool:
 def _fraction_with_units(item: Token, out: list[Token]) -> Token:
     """Return a fraction with its roman texts as units if it stands behind a number or has one above, else unchanged.
 
+    Raises Fault for a power behind it.
+
     Args:
         item: the fraction.
         out: resolved items before the fraction.
@@ -419,6 +421,8 @@ def _append_unit(items: list[Token], index: int, out: list[Token]) -> int:
 
 def _add_unit_text(item: Token, whole: UnitExpression, side: list[Token]) -> bool:
     """Add one roman text to a unit expression; return False, with nothing added, if the text is no unit.
+
+    Raises Fault for a second slash.
 
     Args:
         whole: the unit expression.

@@ -30,7 +30,10 @@ _UNCERTAIN = re.compile(r"\d(?:\.(?P<decimals>\d*))?(?P<mark>\((?P<last>[^()]*)\
 
 
 def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`."""
+    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`.
+
+    Raises Fault without a number.
+    """
     name = token.text
     option = _read_option(cursor)
     if name == r"\unit" and option:
@@ -88,6 +91,8 @@ def _read_option(cursor: Cursor) -> list[Token]:
 
 def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
     r"""Return `\ang{30;15;36}` as a bracket with the sum of degrees, minutes and seconds of arc.
+
+    Raises Fault for other parts than plain numbers, and for none.
 
     Args:
         inner: tokens of the argument.

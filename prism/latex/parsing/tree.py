@@ -124,7 +124,10 @@ def _closes_bracket_of_text(items: list[Token]) -> bool:
 
 
 def read_siblings(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
-    """Read items at one nesting level up to a token whose type is in `ends`, which is not consumed."""
+    r"""Read items at one nesting level up to a token whose type is in `ends`, which is not consumed.
+
+    Raises Fault for an empty part of `\choose` or `\atop`.
+    """
     cursor.descend()
     items: list[Token] = []
     tokens = cursor.tokens
@@ -288,7 +291,10 @@ def _read_detached_script(cursor: Cursor, token: Token, items: list[Token]) -> N
 
 
 def _read_primes_of_bracket(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """Replace the last item, a bracket, by its derivative for primes behind it: `(fg)'`, with `?` for the variable."""
+    """Replace the last item, a bracket, by its derivative for primes behind it: `(fg)'`, with `?` for the variable.
+
+    Raises Fault on other items.
+    """
     body = items[-1]
     count = 1
     while cursor.tokens[cursor.index].type == "PRIME":
@@ -304,7 +310,10 @@ def _read_primes_of_bracket(cursor: Cursor, token: Token, items: list[Token]) ->
 
 
 def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """Read a command with its arguments, the cursor behind its name, and append it to the items."""
+    r"""Read a command with its arguments, the cursor behind its name, and append it to the items.
+
+    Raises Fault for an unknown command or `\frac{D}{Dt}`, and Ambiguity for a fraction right behind a whole number.
+    """
     text = token.text
     name = text[1:]
     if name in FUNCTIONS:
@@ -387,6 +396,8 @@ def _is_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) 
 def _append_function(cursor: Cursor, token: Token, name: str, items: list[Token], *, shown: bool = False) -> None:
     r"""Append a function with its scripts, and the braces of `\sin{2x}` as a bracket item behind it.
 
+    Raises Fault for a subscript on exp.
+
     Args:
         name: canonical name of the function.
         shown: the command prints brackets in place of the braces, as `\floor{x}`.
@@ -402,7 +413,10 @@ def _append_function(cursor: Cursor, token: Token, name: str, items: list[Token]
 
 
 def _read_root(cursor: Cursor, token: Token) -> Token:
-    r"""Read `\sqrt{x}` or `\sqrt[3]{x}`; the power in `\sqrt(x)^2` is one of the root."""
+    r"""Read `\sqrt{x}` or `\sqrt[3]{x}`; the power in `\sqrt(x)^2` is one of the root.
+
+    Raises Fault where the degree is not closed.
+    """
     after = cursor.tokens[cursor.index]
     if after.type == "OPEN" and after.text == "[" and not token.raw:
         cursor.index += 1
@@ -424,7 +438,10 @@ def _read_root(cursor: Cursor, token: Token) -> Token:
 
 
 def _read_roman_text(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""Read the argument of a text or roman command and append its item; drops the dollars of `\text{m/s$^2$}`."""
+    r"""Read the argument of a text or roman command and append its item; drops the dollars of `\text{m/s$^2$}`.
+
+    Raises Fault for a principal value.
+    """
     inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
     inner = [part for part in inner if part.text not in ("$", r"\(", r"\)", r"\checkmark")]
     if "".join(part.type[:1] for part in inner) in _ABBREVIATIONS and all(part.text.isupper() for part in inner[::2]):

@@ -267,7 +267,10 @@ def _from_records(problems: Mapping[str, Problem], source: Path, mapping: Mappin
 
 
 def _from_files(problems: Mapping[str, Problem], sources: Sequence[Path]) -> HandedIn:
-    """Read files that hold the solution of a student each, to the only problem."""
+    """Read files that hold the solution of a student each, to the only problem.
+
+    Raises DataFileError unless there is one problem, and for files that cannot be read.
+    """
     if len(problems) > 1:
         why = (
             f"several files are solutions to one problem, and there are {len(problems)}; "

@@ -49,7 +49,10 @@ def _id_of(row: SourceRow) -> str:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of one instance; its answers are the equations and quantities that stand after the tag."""
+    """Yield the problem of one instance; its answers are the equations and quantities that stand after the tag.
+
+    Raises RefusedError without that tag.
+    """
     solution = row.text("solution")
     tagged = tagged_answer(solution)
     if tagged is None:

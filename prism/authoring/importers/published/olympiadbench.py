@@ -76,7 +76,7 @@ def _answers_of(row: SourceRow) -> tuple[RecordedAnswer, ...]:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row."""
+    """Yield the problem of a row; raises RefusedError for a proof."""
     if _is_proof(row):
         raise RefusedError("proof")
     question = "\n\n".join(text for text in (row.text("context"), row.text("question")) if text)

@@ -30,7 +30,7 @@ _RELATION = re.compile(r"=|\\approx|\\sim|[<>]|\\leq?|\\geq?")
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row that has its answer."""
+    """Yield the problem of a row that has its answer; raises RefusedError for one that has none."""
     answer = row.text("answer")
     if not answer:
         raise RefusedError("no-answer", "" if row.text("solution") else "nor a solution: questions only")

@@ -41,7 +41,7 @@ def _images_of(row: SourceRow) -> tuple[EntryImage, ...]:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row, a part for each of its answers."""
+    """Yield the problem of a row, a part for each of its answers; raises RefusedError without a list of answers."""
     answers = row.data.get("final_answers")
     if isinstance(answers, str):
         answers = [answers]

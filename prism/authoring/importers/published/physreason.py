@@ -87,7 +87,7 @@ def _part_of_step(row: SourceRow) -> dict[int, int]:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row."""
+    """Yield the problem of a row; raises RefusedError without a table of the question."""
     structure = row.data.get("question_structure")
     if not isinstance(structure, Mapping):
         raise RefusedError("no-question", "`question_structure` is no table")

@@ -30,7 +30,7 @@ def _image(entry: dict[str, Any], row: SourceRow) -> EntryImage:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row, as it stands."""
+    """Yield the problem of a row, as it stands; raises RefusedError without a list of nodes."""
     if not any(row.data.get(key) is not None for key in NODE_LISTS):
         raise RefusedError("no-formula", f"it has no list of nodes ({', '.join(NODE_LISTS)})")
     listed = row.data.get("images")

@@ -35,7 +35,7 @@ def _id_of(row: SourceRow) -> str:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row."""
+    """Yield the problem of a row; raises RefusedError for an empty answer."""
     kind = _KINDS.get(row.text("Answer_type"), AnswerKind.UNKNOWN)
     answer = _written(row.data.get("Answer"), kind)
     if not answer:

@@ -76,7 +76,10 @@ def recorded_texts(row: SourceRow) -> list[str]:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of a row; its answers are as many as its types."""
+    """Yield the problem of a row; its answers are as many as its types.
+
+    Raises RefusedError if they are not, or there is no answer.
+    """
     types = _types_of(row)
     texts = recorded_texts(row)
     if not texts:

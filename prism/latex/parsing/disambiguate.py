@@ -377,7 +377,7 @@ def _resolve_lone_dots(items: list[Token]) -> list[Token]:
     r"""Return the items with a scalar product for each `(P \cdot \hat r) \hat r`, which is a number times the vector.
 
     Errors:
-        Ambiguity: no such vector stands behind, `(\omega \cdot \mathbf n)`: the dot may be that of a factor.
+        Ambiguity: no such vector stands beside it, `(\omega \cdot \mathbf n)`: the dot may be that of a factor.
     """
     out = list(items)
     for at, item in enumerate(items):
@@ -387,8 +387,8 @@ def _resolve_lone_dots(items: list[Token]) -> list[Token]:
         vectors = [part for part in content[::2] if part.text.startswith((r"\vec{", r"\hat{"))]
         if len(vectors) != 1 or any(part.sup is not None for part in content):
             continue
-        behind = items[at + 1] if at + 1 < len(items) else None
-        if behind is None or behind.type != "SYM" or not behind.text.startswith(vectors[0].text):
+        beside = [*items[max(0, at - 1) : at], *items[at + 1 : at + 2]]
+        if not any(each.type == "SYM" and each.text.startswith(vectors[0].text) for each in beside):
             raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
                             r"\vec on both", "no dot")  # fmt: skip
         sides = sorted((content[:1], content[2:]), key=lambda side: side[0] is vectors[0])  # in one order

@@ -387,12 +387,15 @@ def _resolve_lone_dots(items: list[Token]) -> list[Token]:
         vectors = [part for part in content[::2] if part.text.startswith((r"\vec{", r"\hat{"))]
         if len(vectors) != 1 or any(part.sup is not None for part in content):
             continue
-        beside = [*items[max(0, at - 1) : at], *items[at + 1 : at + 2]]
-        if not any(each.type == "SYM" and each.text.startswith(vectors[0].text) for each in beside):
+        beside = [place for place in (at - 1, at + 1) if 0 <= place < len(items) and items[place].type == "SYM"]
+        vector = next((place for place in beside if items[place].text.startswith(vectors[0].text)), None)
+        if vector is None:
             raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
                             r"\vec on both", "no dot")  # fmt: skip
         sides = sorted((content[:1], content[2:]), key=lambda side: side[0] is vectors[0])  # in one order
-        out[at] = Token("LISTED", "dot", item.pos, item.gap, args=sides, sup=item.sup)
+        first, second = min(at, vector), max(at, vector)
+        product = Token("LISTED", "dot", item.pos, item.gap, args=sides, sup=item.sup)
+        out[first : second + 1] = [product, items[vector]]  # the number before the vector
     return out
 
 

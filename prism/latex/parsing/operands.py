@@ -549,7 +549,7 @@ def _refuse_escaped_index(items: list[Token], index: int, after: int) -> None:
 
 
 def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one is missing."""
+    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one lacks."""
     item = items[index]
     sub = item.sub
     if sub is not None and sub and sub[0].type == "ROMAN":

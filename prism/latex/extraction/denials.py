@@ -550,6 +550,8 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
     n_behind, last, has_name = 0, own, False
+    start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
+    is_subject = bool(at.before) and at.before[0].start == start and "linking" in at.before[0].roles
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
         if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
@@ -560,6 +562,8 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
         is_first = clause.sentence > last
+        if is_subject and clause.sentence == own and _says_wrong(read, clause.start, clause.end):
+            return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
             return True
         last = clause.sentence

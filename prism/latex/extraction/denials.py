@@ -463,6 +463,8 @@ def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
 
 def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
+    if any("negators" in mark.roles for mark in at.before) and _has(read, at.end, at.high, "wrong"):
+        return False  # "kein Grund, an A zu zweifeln"
     return bool(at.behind) and _says_wrong(read, at.end, at.high)
 
 
@@ -624,7 +626,9 @@ def _is_labelled(read: _Read, at: _Formula) -> bool:
     before = read.text[first : at.start].rstrip(f" *_\n,;{FORMULA}")
     if before[-1:] not in (":", "："):
         return False
-    low = first + before.rfind("\n") + 1
+    colon = first + len(before) - 1
+    label = next(clause for clause in reversed(read.clauses[: at.place + 1]) if clause.start < colon)
+    low = max(first + before.rfind("\n") + 1, label.start)
     if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
         return False
     return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)

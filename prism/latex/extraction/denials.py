@@ -626,11 +626,11 @@ def _is_labelled(read: _Read, at: _Formula) -> bool:
     before = read.text[first : at.start].rstrip(f" *_\n,;{FORMULA}")
     if before[-1:] not in (":", "："):
         return False
-    colon = first + len(before) - 1
-    label = next(clause for clause in reversed(read.clauses[: at.place + 1]) if clause.start < colon)
-    low = max(first + before.rfind("\n") + 1, label.start)
+    low = first + before.rfind("\n") + 1
     if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
         return False
+    colon = first + len(before) - 1
+    low = max(low, next(each.start for each in reversed(read.clauses[: at.place + 1]) if each.start < colon))
     return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
 
 

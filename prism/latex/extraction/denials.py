@@ -463,6 +463,8 @@ def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
 
 def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
+    if any("negators" in mark.roles for mark in at.before) and _has(read, at.end, at.high, "wrong"):
+        return False  # "kein Grund, an A zu zweifeln"
     return bool(at.behind) and _says_wrong(read, at.end, at.high)
 
 
@@ -550,6 +552,8 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
     n_behind, last, has_name = 0, own, False
+    start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
+    is_subject = bool(at.before) and at.before[0].start == start and "linking" in at.before[0].roles
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
         if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
@@ -560,6 +564,8 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
         is_first = clause.sentence > last
+        if is_subject and clause.sentence == own and _says_wrong(read, clause.start, clause.end):
+            return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
             return True
         last = clause.sentence
@@ -623,6 +629,8 @@ def _is_labelled(read: _Read, at: _Formula) -> bool:
     low = first + before.rfind("\n") + 1
     if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
         return False
+    colon = first + len(before) - 1
+    low = max(low, next(each.start for each in reversed(read.clauses[: at.place + 1]) if each.start < colon))
     return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
 
 

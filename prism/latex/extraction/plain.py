@@ -339,9 +339,11 @@ def _read_letter(reader: Reader, mark: Mark) -> Part:
             return read_scripts(reader, f"{GREEK_LETTERS[word]} {letters}", "symbol", mark.is_apart, is_letter=True)
     latex = GREEK_LETTERS.get(word) or _SCRIPT_LETTERS.get(word)
     friction = reader.peek_touching() if word in _FRICTION and reader.marks[reader.at - 2].kind != "number" else None
-    if friction is not None and friction.text in ("k", "s"):  # `μk`, and not `5μs`
+    if friction is not None and friction.text in ("k", "s", "kN", "sN"):  # `μk`, and not `5μs`
         reader.at += 1
-        return read_scripts(reader, rf"\mu_{{{friction.text}}}", "symbol", mark.is_apart)
+        index, force = friction.text[0], friction.text[1:]
+        name = read_scripts(reader, force or rf"\mu_{{{index}}}", "symbol", mark.is_apart)
+        return Part(rf"\mu_{{{index}}} {name.latex}", "product", mark.is_apart) if force else name
     if not latex:
         latex = _decompose_letter(word)
     accent = reader.peek_touching()

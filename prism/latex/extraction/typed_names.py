@@ -161,6 +161,7 @@ def _with_indices_of_the_line(marks: Sequence[Mark], typed: TypedNames) -> Seque
         for (at, end), word in zip(runs, texts, strict=True)
         if (at == 0 and end < len(marks) and marks[end].text in _EQUAL)
         or (at and marks[at - 1].text in _SUMS)
+        or word.endswith("o")
         or (word[-1] in indices and not _COMMON_PRODUCT.fullmatch(word))
         or any(other[:-1] == word[:-1] and other != word for other in texts)
         or any(other[0] == word[0] and other[1] != word[1] and other[2:] == word[2:] != "" for other in texts)

@@ -44,7 +44,7 @@ INTERPRETED_OF_SOLUTION = 22_000_000  # of it, what is beyond algebra
 DIAGNOSIS = 130_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 25_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = (
-    24_000_000  # one formula in a diagnosis, or three even shares of what is left: of 50 none is left out
+    40_000_000  # one formula in a diagnosis, or three even shares of what is left: of 50 none is left out
 )
 LEAST_DIAGNOSED = 1_000_000  # of a formula, however many are left: 1000 cheap ones
 REPAIRS = 13_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units

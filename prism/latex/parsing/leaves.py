@@ -502,7 +502,6 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
     primes, sub, label = len(item.text) - len(base_name), "", ""
     sup: list[Token] | None = None
     below: list[Token] = []
-    indices = cursor.indices
     while (kind := tokens[_skip_braces_before_prime(tokens, cursor.index)].type) in SCRIPT_STARTS:
         cursor.index = _skip_braces_before_prime(tokens, cursor.index)
         here = tokens[cursor.index]
@@ -515,8 +514,7 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
         if kind == "_":
             if sub:
                 raise Fault(here.pos, "a second subscript on one symbol")
-            start = cursor.index
-            sub = _read_subscript(cursor)
+            start, sub = cursor.index, _read_subscript(cursor)
             below = [part for part in tokens[start : cursor.index] if part.type not in ("{", "}")]
             continue
         inner, after = flat_argument(tokens, cursor.index)
@@ -526,13 +524,8 @@ def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
         _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
-        written = superscript_label(rest)
-        if (
-            rest
-            and written is None
-            and is_tensor_index(item.text, rest, below or _subscript_at(tokens, after), indices)
-        ):
-            written = spell_name(rest)
+        is_index = is_tensor_index(item.text, rest, below or _subscript_at(tokens, after), cursor.indices)
+        written = superscript_label(rest) or (spell_name(rest) if is_index else None)
         if rest and (sup is not None or label):
             raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
         primes += count

@@ -545,11 +545,10 @@ def _is_direct_rival(assertion: Assertion, supporting: Assertion) -> bool:
     By other symbols it may be true too; a number in another case or the answer to another part.
     """
     one, other = supporting.statement.formula, assertion.statement.formula
-    has_side = symbols_of(one) == symbols_of(other) and not {side for side in one.members if symbols(side)}.isdisjoint(
-        other.members
-    )
+    is_alike = symbols_of(one) == symbols_of(other)
+    has_side = is_alike and not {side for side in one.members if symbols(side)}.isdisjoint(other.members)
     is_elsewhere = assertion.names_case or assertion.letters != supporting.letters
-    is_solved = supporting.is_solved and len(symbols_of(one)) > 1
+    is_solved = supporting.is_solved and len(symbols_of(one)) > 1 and (is_alike or assertion.is_solved)
     return (
         (has_side or (is_solved and assertion.has_same_symbols and not is_elsewhere))
         and not (assertion.is_approximate or assertion.is_broken)

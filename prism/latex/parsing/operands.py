@@ -493,8 +493,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
 
 
 def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
-    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one is missing.
-    """
+    r"""Return the `\lim` at an index with expression, variable, target, and the index behind; Fault if one lacks."""
     item = items[index]
     sub = item.sub
     if sub is not None and sub and sub[0].type == "ROMAN":

@@ -43,12 +43,9 @@ def test_a_clause_goes_on_over_the_blank_line_before_a_display() -> None:
     assert sentence_start(text, len(text), ends=CLAUSE_END) == text.index(";") + 1
 
 
-def test_a_turn_ends_a_clause_before_its_sentence() -> None:
-    import re
-
+def test_a_sentence_ends_at_its_stop() -> None:
     text = "it is wrong that A, but B. C"
     assert sentence_end(text, 0) == text.index(". C")
-    assert sentence_end(text, 0, turn=re.compile(", but")) == text.index(", but")
 
 
 def test_offsets_stay_under_the_mask() -> None:

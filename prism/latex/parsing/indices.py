@@ -101,7 +101,7 @@ def _shows_tensors(scripts: _Scripts) -> bool:
 
 
 def _coordinate_indices(tokens: list[Token]) -> set[str]:
-    r"""Return the raised letters of coordinates, i of `\partial q^i`, `dq^i` and `\dot q^i`, without orders of derivatives."""
+    r"""Return the indices of coordinates, i of `\partial q^i`, `dq^i` and `\dot q^i`."""
     found, orders = set(), set()
     texts = [token.text for token in tokens if token.type not in ("{", "}")]
     types = [token.type for token in tokens if token.type not in ("{", "}")]

@@ -67,7 +67,7 @@ CANONICAL = (
     ("(a - b) - c", "(a - b) - c"),
     ("a - (-b)", "a - (-b)"),
     (r"-b \pm \sqrt{D}", r"-b \pm \sqrt{D}"),
-    (r"\mathrm{Re} = \frac{\rho v L}{\eta}", r"\mathrm{Re} = \frac{\rho v L}{\eta}"),
+    (r"\mathrm{Re} = \frac{\rho v L}{\eta}", r"\mathrm{{Re}} = \frac{\rho v L}{\eta}"),
     (r"F = 6\pi \times \mathrm{Nu}", r"F = 6 \pi \times \mathrm{Nu}"),
     (r"d\,x = d + 1", r"d \cdot x = d + 1"),
     (r"\mathrm{d}m = \rho", r"\mathrm{d}m = \rho"),

@@ -101,16 +101,18 @@ def _shows_tensors(scripts: _Scripts) -> bool:
 
 
 def _coordinate_indices(tokens: list[Token]) -> set[str]:
-    r"""Return the raised letters of coordinates, i of `\partial q^i` and `\dot q^i`, without orders of derivatives."""
+    r"""Return the indices of coordinates, i of `\partial q^i`, `dq^i` and `\dot q^i`."""
     found, orders = set(), set()
     texts = [token.text for token in tokens if token.type not in ("{", "}")]
     types = [token.type for token in tokens if token.type not in ("{", "}")]
     for at, kind in enumerate(types[:-3]):
-        if kind != "PARTIAL_SIGN" and texts[at] not in DOTS:
+        if kind != "PARTIAL_SIGN" and texts[at] not in DOTS and texts[at] != "d":
             continue
-        if types[at + 1] == "^":
-            orders.add(texts[at + 2])
-        first = at + 1 + (texts[at + 1] in DOTS)
+        first = at + 1
+        if types[first] == "^":
+            orders.add(texts[first + 1])
+            first += 2
+        first += texts[first] in DOTS
         if types[first : first + 2] == ["letter", "^"]:
             found.add(texts[first + 2])
     return found - orders

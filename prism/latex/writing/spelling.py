@@ -81,11 +81,9 @@ def function_head_latex(name: str) -> str:
 def _upright_word(word: str) -> str:
     r"""Return a word in `\mathrm`; inner braces keep `\mathrm{dx}` from being read as a differential.
 
-    Reynolds' number is written in `\text`, as `\mathrm{Re}` before a root is a real part.
+    They keep the number `Re` from being read as a real part before a root.
     """
-    if word in ("Re", "Im"):
-        return rf"\text{{{word}}}"
-    special = word in ROMAN_FUNCTIONS or (word[0] == "d" and len(word) == _DIFFERENTIAL_LENGTH)
+    special = word in ROMAN_FUNCTIONS or word in ("Re", "Im") or (word[0] == "d" and len(word) == _DIFFERENTIAL_LENGTH)
     return rf"\mathrm{{{{{word}}}}}" if special else rf"\mathrm{{{word}}}"
 
 

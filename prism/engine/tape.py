@@ -23,7 +23,7 @@ from prism import budget
 from prism.algebra.operators import OPS
 
 MAX_OPS = 6000  # instructions; a longer formula is no physics but an attack on the budget
-MAX_STEPS = 40_000  # nodes lowered and instructions requested for one formula; sums in sums request the same ones again
+MAX_STEPS = 40_000  # nodes lowered and instructions requested for one formula; nested integrals request them again
 MAX_VARIABLES = 62  # dependency masks are signed 64-bit words
 MAX_IMMEDIATE = 64  # exponents above this are evaluated as real powers
 CHOICE = 1  # immediate of a step that the formula writes: a case, a sign, the larger of two
@@ -52,9 +52,9 @@ class Tape:
         roots: instructions that are zero where the formula holds: one, the last, or one for each component.
         atoms: names of variables that replace constructs that are not evaluated, with the construct.
         kinds: how variables are drawn where the formula itself decides it: `angle` for a symbol alone, or with a
-            rational factor, inside a sine, cosine or tangent; `integer` for a bound of a sum; `real` for components.
+            rational factor, inside a sine, cosine or tangent; `integer` for a whole exponent; `real` for components.
         has_inverse: an inverse trigonometric function occurs.
-        is_estimate: a quadrature or an infinite sum occurs: it may have a pole that the formula has not.
+        is_estimate: a quadrature occurs: it may have a pole that the formula has not.
         is_measured: a decimal occurs that is known to its last digit only.
         chooses: a case, a sign, the larger of two or a whole part occurs.
         digest: of all that; tapes are compared by it.
@@ -97,7 +97,7 @@ class Builder:
     Attributes:
         code: instructions written, each once. seen: position of each.
         requested: positions in the order in which instructions were requested, repetitions included.
-        lowered: the result of each sum, product and integral (or the exception that it has none), by expression and
+        lowered: the result of each integral (or the exception that it has none), by expression and
             bindings, with the part of `requested` that it took.
         steps: nodes lowered and instructions requested.
         consts, slots: index of each constant and of each variable by name. atoms, kinds, is_estimate: see `Tape`.

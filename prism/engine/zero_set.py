@@ -380,7 +380,7 @@ def is_zero_everywhere(
 
 
 def variables_in_estimates(tape: Tape) -> int:
-    """Return the mask of variables inside quadratures and infinite sums: solving for one of them is slow."""
+    """Return the mask of variables inside quadratures: solving for one of them is slow."""
     if not tape.is_estimate:
         return 0
     return int(np.bitwise_or.reduce(tape.dep[tape.code[::3] == source.WIDEN], initial=0))

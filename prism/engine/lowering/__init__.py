@@ -1,12 +1,13 @@
 r"""Expression -> instructions: what each construct of a formula becomes on a tape.
 
 Real arithmetic is lowered one to one. A complex number is a pair of instructions, a vector or a matrix a table of
-them, so an equation between vectors has one root a component, and the kernels know nothing of either. A finite sum
-is unrolled, an integral becomes a quadrature, an infinite sum its first terms: `widen` carries their error. What
-cannot be lowered stands on the tape as one variable named by its canonical form, an opaque atom (semantics Z.9).
+them, so an equation between vectors has one root a component, and the kernels know nothing of either. An integral
+becomes a quadrature: `widen` carries its error. A sum between written numbers is its terms. What cannot be lowered, as
+any other sum, stands on the tape as one variable named by its canonical form, an opaque atom (semantics Z.9);
+interpretations give it a value (semantics X.3).
 
-Refused: complex kernels (a second copy of every branch; branch cuts and conjugates need the real parts anyway) and a
-CAS for integrals (unbounded time).
+Refused: complex kernels (a second copy of every branch; branch cuts and conjugates need the real parts anyway), a CAS
+for integrals (unbounded time), and sums to a letter or to infinity on tapes (a second mechanism).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from prism.algebra.expr import Expr, canonical, ops_of, walk
-from prism.engine.lowering import functions, integrals, scalars, series, tables
+from prism.engine.lowering import functions, integrals, scalars, tables
 from prism.engine.lowering.arithmetic import Mismatch as Mismatch
 from prism.engine.lowering.arithmetic import Scope, Table, Value
 from prism.engine.lowering.functions import is_known_function as is_known_function
@@ -31,7 +32,7 @@ from prism.engine.tape import Builder, Tape, TapeTooLarge, finish_tape
 
 _INVERSE = frozenset(("asin", "acos", "atan"))
 
-_OF_WHOLE_NUMBERS = ("pow", "factorial", "binomial", "sum", "product")
+_OF_WHOLE_NUMBERS = ("pow", "factorial", "binomial")
 
 
 def build_tape(residual: Expr, notation: Notation = PLAIN) -> Tape:
@@ -126,7 +127,7 @@ _CONSTRUCTS: dict[str, Callable[[Expr, Scope], Value]] = {
     "tuple": tables.lower_tuple, "dot": tables.lower_dot, "cross": tables.lower_cross,
     "opaque": tables.lower_transpose, "apply": functions.lower_call, "factorial": functions.lower_factorial,
     "binomial": functions.lower_binomial, "ceiling": functions.lower_ceiling, "modulo": functions.lower_modulo,
-    "parallel": functions.lower_parallel, "cases": functions.lower_cases, "sum": series.lower_sum,
-    "product": series.lower_sum, "integral": integrals.lower_integral,
+    "parallel": functions.lower_parallel, "cases": functions.lower_cases, "sum": functions.lower_sum,
+    "product": functions.lower_sum, "integral": integrals.lower_integral,
 }  # fmt: skip
 """The function that lowers each operator that has no instruction of its own, or may need more than that."""

@@ -48,7 +48,7 @@ class Scope:
     Attributes:
         builder: the tape under construction.
         notation: how symbols are interpreted.
-        bound: value that each bound variable (`k` of a sum, `x` of an integral) has at present, as instructions.
+        bound: value that each bound variable (`x` of an integral) has at present, as instructions.
         under_integral: inside a quadrature, where exponentials saturate instead of leaving the range.
         written_in: integration variables that occur in their integrand: its other symbols are constants.
         constructs: the function that lowers each operator with no instruction of its own.

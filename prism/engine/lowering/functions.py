@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from prism.algebra.expr import Expr, walk
+from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk
 from prism.algebra.operators import OPS
+from prism.algebra.symbols import replace_index
+from prism.algebra.terms import whole_number
 from prism.engine.lowering.arithmetic import (
     NoValue,
     Pair,
     Scope,
     Table,
     Value,
+    apply_binary,
     combine_pairs,
     determinant,
     real_pair,
@@ -21,6 +24,7 @@ from prism.engine.lowering.arithmetic import (
 from prism.engine.lowering.scalars import lower_node, lower_number, lower_real, mark_integer_symbols
 from prism.engine.tape import CHOICE, MAX_IMMEDIATE
 
+MAX_TERMS = 60  # of a sum between written numbers
 _NOWHERE = 9e299  # error bound of a point where no case applies; above `constants.NO_CASE` of the kernels
 
 
@@ -253,4 +257,22 @@ def _condition_indicator(condition: Expr, scope: Scope) -> int:
             if (builder.exact.get(other, 1)) <= 0:
                 _mark_signed_symbol(end, scope)
         total = combine("mul", total, _sign_choice(combine("sub", high, low), scope))
+    return total
+
+
+def lower_sum(node: Expr, scope: Scope) -> Value:
+    """Lower a sum or product between written numbers to its terms; NoValue for any other."""
+    if len(node.args) != 4 or node.args[1].op != "sym":
+        raise NoValue(node.op)
+    term, index, *limits = node.args
+    first, last = map(whole_number, limits)
+    depends = any((name, index.name) in scope.notation.depends for name in symbols(term))
+    if first is None or last is None or depends or not first <= last < first + MAX_TERMS:
+        raise NoValue(node.op)
+    total: Value | None = None
+    for k in range(first, last + 1):
+        names = {symbol(name): symbol(replace_index(name, index.name, str(k))) for name in symbols(term)}
+        value = lower_node(substitute(term, {**names, index: number(k)}), scope)
+        total = value if total is None else apply_binary("add" if node.op == "sum" else "mul", total, value, scope)
+    assert total is not None
     return total

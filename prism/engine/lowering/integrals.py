@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from prism.algebra.expr import Expr, is_infinite, number, ops_of, symbol, walk
+from prism.algebra.expr import Expr, is_infinite, number, ops_of, symbol, symbols, walk
 from prism.engine.lowering.arithmetic import (
     NoValue,
     Pair,
@@ -14,13 +16,13 @@ from prism.engine.lowering.arithmetic import (
     Value,
     apply_binary,
     apply_to_pair,
+    apply_unary,
     combine_pairs,
     real_pair,
     sum_instructions,
 )
 from prism.engine.lowering.functions import is_known_function
 from prism.engine.lowering.scalars import ONE, lower_node, lower_number, lower_real
-from prism.engine.lowering.series import bound_variable, combine_terms, is_integer_power, mentions
 from prism.engine.tape import MAX_IMMEDIATE, Word
 
 TRIGONOMETRIC = frozenset(("sin", "cos", "tan"))
@@ -67,6 +69,16 @@ def lower_integral(node: Expr, scope: Scope) -> Value:
     )
 
 
+def _bound_variable(node: Expr, scope: Scope) -> str:
+    """Return the variable of an integral; NoValue without two limits, or if a symbol inside depends on it."""
+    if len(node.args) != 4 or node.args[1].op != "sym":
+        raise NoValue(node.op)
+    name = node.args[1].name
+    if any((inner, name) in scope.notation.depends for inner in symbols(node.args[0])):
+        raise NoValue(node.op)
+    return name
+
+
 def _split_numeric_factor(node: Expr) -> tuple[Expr, Expr]:
     """Split an expression into the product of its numeric factors and the rest: `2 pi r` into `2 pi` and `r`."""
     if node.op == "neg":
@@ -94,20 +106,20 @@ def _definite_integral(node: Expr, scope: Scope) -> Pair:
 
     Raises NoValue where it would diverge, or the integrand may depend on the variable without saying so (`\int F dx`).
     """
-    name = bound_variable(node, scope)
+    name = _bound_variable(node, scope)
     integrand, _, low, high = node.args
     has_others = any(inner.op == "sym" and inner.name != name for inner in walk(integrand))
     if has_others and (is_infinite(low) or high.op == "infinity") and _is_polynomial(integrand, name):
         raise NoValue("integral")  # it would diverge: the density in `\int_0^\infty \rho r^2 dr` depends on r
     ops = ops_of(integrand)
-    if not mentions(integrand, name) and "sym" in ops and "integral" not in ops and name not in scope.written_in:
+    if not _mentions(integrand, name) and "sym" in ops and "integral" not in ops and name not in scope.written_in:
         raise NoValue("integral")  # the force in `\int F dx` may depend on x without saying so
-    if mentions(integrand, name):
+    if _mentions(integrand, name):
         scope = replace(scope, written_in=scope.written_in | {name})
     factors = integrand.args if integrand.op == "mul" else (integrand,)
-    inside = [factor for factor in factors if mentions(factor, name)]
-    outside = [factor for factor in factors if not mentions(factor, name)]
-    if integrand.op == "div" and not mentions(integrand.args[1], name):
+    inside = [factor for factor in factors if _mentions(factor, name)]
+    outside = [factor for factor in factors if not _mentions(factor, name)]
+    if integrand.op == "div" and not _mentions(integrand.args[1], name):
         inner = Expr("integral", (integrand.args[0], *node.args[1:]))
         return combine_pairs("div", lower_number(inner, scope), lower_number(integrand.args[1], scope), scope)
     if outside and inside:
@@ -120,7 +132,7 @@ def _definite_integral(node: Expr, scope: Scope) -> Pair:
         return _integral_with_delta(sifting[0], [factor for factor in inside if factor is not sifting[0]], node, scope)
     if integrand.op in ("add", "sub", "neg"):
         parts = [lower_number(Expr("integral", (arg, *node.args[1:])), scope) for arg in integrand.args]
-        total = combine_terms(integrand.op, parts, scope)
+        total = _combine_terms(integrand.op, parts, scope)
         assert not isinstance(total, Table)
         return total
     is_finite = not is_infinite(low) and high.op != "infinity"
@@ -166,33 +178,33 @@ def _integral_with_delta(delta: Expr, rest: list[Expr], node: Expr, scope: Scope
 
 def _is_linear(node: Expr, name: str) -> bool:
     """True if an expression has the form `a x + b` in the symbol `name`, without being expanded."""
-    if not mentions(node, name) or node.op == "sym":
+    if not _mentions(node, name) or node.op == "sym":
         return True
     if node.op in ("add", "sub", "neg"):
         return all(_is_linear(arg, name) for arg in node.args)
     if node.op == "mul":
-        return sum(mentions(arg, name) for arg in node.args) == 1 and all(_is_linear(arg, name) for arg in node.args)
-    return node.op == "div" and not mentions(node.args[1], name) and _is_linear(node.args[0], name)
+        return sum(_mentions(arg, name) for arg in node.args) == 1 and all(_is_linear(arg, name) for arg in node.args)
+    return node.op == "div" and not _mentions(node.args[1], name) and _is_linear(node.args[0], name)
 
 
 def _is_polynomial(node: Expr, name: str) -> bool:
     """True if an expression is a polynomial in the symbol `name` (powers 1, 2, ...), by its form."""
-    if not mentions(node, name) or node.op == "sym":
+    if not _mentions(node, name) or node.op == "sym":
         return True
     if node.op in ("add", "sub", "neg", "mul"):
         return all(_is_polynomial(arg, name) for arg in node.args)
     if node.op == "div":
-        return not mentions(node.args[1], name) and _is_polynomial(node.args[0], name)
-    return is_integer_power(node) and (node.args[1].value or 0) > 0 and _is_polynomial(node.args[0], name)
+        return not _mentions(node.args[1], name) and _is_polynomial(node.args[0], name)
+    return _is_integer_power(node) and (node.args[1].value or 0) > 0 and _is_polynomial(node.args[0], name)
 
 
 def _power_of_variable(node: Expr, name: str) -> int | None:
     """Return n if the node is exactly `x^n` (0: the number 1) in the symbol `name`, n <= MAX_IMMEDIATE; else None."""
-    if not mentions(node, name):
+    if not _mentions(node, name):
         return 0 if node == number(1) else None
     if node.op == "sym":
         return 1
-    if node.op == "pow" and node.args[0].op == "sym" and is_integer_power(node):
+    if node.op == "pow" and node.args[0].op == "sym" and _is_integer_power(node):
         value = node.args[1].value
         assert value is not None
         return int(value) if 0 < value <= MAX_IMMEDIATE else None
@@ -248,7 +260,7 @@ def _double_exponential(integrand: Expr, name: str, low: Expr, high: Expr, scope
     total, half, size = (sum_instructions(builder, parts) for parts in (fine, coarse, sizes))
     apart = combine("sub", total, combine("mul", builder.number(2), half))
     cut = combine("mul", builder.number(10), combine("add", sizes[0], sizes[-1]))  # what lies beyond the last nodes
-    if kind != "finite" and any(inner.op in TRIGONOMETRIC and mentions(inner, name) for inner in walk(integrand)):
+    if kind != "finite" and any(inner.op in TRIGONOMETRIC and _mentions(inner, name) for inner in walk(integrand)):
         error = combine("mul", builder.number(10), combine("abs", apart))  # the rule resolves no far oscillations
     else:
         error = combine("mul", builder.number(1000), combine("div", combine("mul", apart, apart), size))
@@ -256,3 +268,23 @@ def _double_exponential(integrand: Expr, name: str, low: Expr, high: Expr, scope
     builder.is_estimate = True
     value = builder.write_instruction("widen", total, error)
     return (combine("mul", width, value) if kind == "finite" else value), None
+
+
+def _combine_terms(op: str, parts: Sequence[Value], scope: Scope) -> Value:
+    """Write the sum (`op`: add), difference (sub) or negative (neg) of values that are lowered already."""
+    if op == "neg":
+        return apply_unary("neg", parts[0], scope)
+    total = parts[0]
+    for part in parts[1:]:
+        total = apply_binary(op, total, part, scope)
+    return total
+
+
+def _is_integer_power(node: Expr) -> bool:
+    """True if a node is a power whose exponent is a written integer: `x^2`."""
+    return node.op == "pow" and node.args[1].op == "num" and (node.args[1].value or Fraction(1, 2)).denominator == 1
+
+
+def _mentions(node: Expr, name: str) -> bool:
+    """True if the symbol `name` occurs in an expression."""
+    return name in symbols(node)

@@ -38,8 +38,6 @@ _MAX_UNCERTAINTY = 0.005  # upper limit, however few figures are written
 
 ONE = number(1)
 
-_UNROLLED = frozenset(("sum", "product", "integral"))
-
 _COUNTING = frozenset(
     ("a", "b", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "N", "M", "K", "L", "J", r"\ell", r"\nu")
 )
@@ -55,7 +53,7 @@ def lower_node(node: Expr, scope: Scope) -> Value:
     special = scope.constructs.get(op)
     if special is not None:
         try:
-            return _lowered_once(node, scope) if op in _UNROLLED else special(node, scope)
+            return _lowered_once(node, scope) if op == "integral" else special(node, scope)
         except NoValue:
             return _opaque_atom(node, scope)
     if OPS[op].opcode is None:
@@ -79,9 +77,10 @@ def lower_node(node: Expr, scope: Scope) -> Value:
 
 
 def _lowered_once(node: Expr, scope: Scope) -> Value:
-    """Lower a sum, product or integral, or return what it was lowered to before under the same bindings.
+    """Lower an integral, or return what it was lowered to before under the same bindings.
 
-    Sums in sums would otherwise be written once for each term. Raises NoValue, again too, where there is no value.
+    One in another would otherwise be written once for each of its points. Raises NoValue, again too, where there is
+    no value.
     """
     builder = scope.builder
     names = symbols(node) & scope.bound.keys()
@@ -222,7 +221,7 @@ def _opaque_atom(node: Expr, scope: Scope) -> Value:
 
     `v(0)` and `x(T)` are values with a name of their own (semantics Z.10), so they raise no doubt and are not listed
     among the atoms; everything else is, and atoms that differ leave a pair undecided. Raises NoValue if a bound
-    variable of a sum or integral occurs, Mismatch for most constructs with a vector inside.
+    variable of an integral occurs, Mismatch for most constructs with a vector inside.
     """
     names = symbols(node)
     if not names.isdisjoint(scope.bound):

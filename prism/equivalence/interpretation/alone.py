@@ -19,7 +19,7 @@ from prism.algebra.noncommutative import with_operators_at_times
 from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
-from prism.equivalence.interpretation.decision import antiderivatives, converges_near_zero
+from prism.equivalence.interpretation.decision import Outcome, antiderivatives, converges_near_zero
 from prism.equivalence.interpretation.distributions import is_distribution
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -139,29 +139,30 @@ class Shown:
 
 
 _NOTHING = Shown()
+_OTHER = Outcome(False)
 
 
-def are_told_apart(a: Formula, b: Formula, context: Context) -> bool:
-    """Return True if interpretations cannot find that two formulas say the same, by what each of them shows alone."""
+def told_apart(a: Formula, b: Formula, context: Context) -> Outcome | None:
+    """Return what each of two formulas shows alone: that they differ, or that they cannot be compared; else None."""
     one, two = read_alone(a, context, _NOTHING), read_alone(b, context, _NOTHING)
     if one is None or two is None:
-        return False
+        return None
     if one.is_refused or two.is_refused:
-        return True
+        return Outcome(None, "operators of too high an order")
     pair = _beside(one, two), _beside(two, one)
     if pair[0] is None or pair[1] is None:
-        return False
+        return None
     one, two = pair[0], pair[1]
     common = one.kinds.keys() & two.kinds.keys()
     if one.frame != two.frame or any(one.kinds[name] != two.kinds[name] for name in common):
-        return False
+        return None
     if not (one.has_value and two.has_value):
-        return True
+        return Outcome(None, "no value")
     with precision(PRECISION):
         try:
-            return one.value is not None and two.value is not None and _differ(one, two)
+            return None if one.value is None or two.value is None else _differ(one, two)
         except _FAILURES:
-            return False
+            return None
 
 
 def _beside(one: Alone, two: Alone) -> Alone | None:
@@ -199,31 +200,31 @@ def _is_in_both_styles(one: Alone, two: Alone) -> bool:
     )  # fmt: skip
 
 
-def _differ(one: Alone, two: Alone) -> bool:
-    """Return True if two expressions have other values, or what solves one equation does not solve the other."""
+def _differ(one: Alone, two: Alone) -> Outcome | None:
+    """Return that two expressions have other values, or that what solves one equation does not solve the other."""
     assert one.value is not None
     assert two.value is not None
     is_table, is_other_table = isinstance(one.value, Table), isinstance(two.value, Table)
     if is_table != is_other_table:
-        return True
+        return _OTHER
     if is_table:
-        return False
+        return None
     if len(one.formula.members) == 1:
-        return compare_to_zero(add(one.value, two.value, -1), one.scale + two.scale) is False
+        return _OTHER if compare_to_zero(add(one.value, two.value, -1), one.scale + two.scale) is False else None
     if one.is_zero or two.is_zero:
-        return one.is_zero is not None and two.is_zero is not None and one.is_zero != two.is_zero
-    return any(_misses(x, y) for x, y in ((one, two), (two, one)))
+        return _OTHER if one.is_zero is not None and two.is_zero is not None and one.is_zero != two.is_zero else None
+    return _missed(one, two) or _missed(two, one)
 
 
-def _misses(one: Alone, two: Alone) -> bool:
-    """Return True if the first solution of an equation does not solve another one, or if it has none."""
+def _missed(one: Alone, two: Alone) -> Outcome | None:
+    """Return that the first solution of an equation does not solve another one, or that it has none; else None."""
     solved = next(_solutions(one, two), None)
     if solved is None:
-        return True
+        return Outcome(None, "no solution")
     draw = two.moved(solved)
     residual, scale = residual_of(draw, two.formula, Scope())
     apart = size_of(residual_of(nearby(draw, two.draw), two.formula, Scope())[0])
-    return compare_to_zero(residual, max(scale, apart)) is False
+    return _OTHER if compare_to_zero(residual, max(scale, apart)) is False else None
 
 
 def _solutions(one: Alone, two: Alone) -> Iterator[Draw]:

@@ -5,13 +5,15 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
+from functools import partial
+
 from prism.algebra.expr import ORDERINGS, Formula, canonical, symbols, traits_of, walk
 from prism.algebra.symbols import symbol_of
 from prism.budget import may_begin_extra, most_interpreted, share
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice, has_folds, is_plain_algebra
 from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
-from prism.equivalence.verdict import Status, Verdict
+from prism.equivalence.verdict import Status, Verdict, Witness
 from prism.physics.context import Context
 
 _SETS = frozenset(("set", "list", "interval", "union", "intersection", "pm"))
@@ -52,19 +54,31 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         is_asked = (is_misread or one.is_delicate or two.is_delicate) and one.may_say_what(two)
     if not is_asked or _says_nothing(a) or _says_nothing(b) or not may_begin_extra():
         return None
-    from prism.equivalence.interpretation.alone import are_told_apart
-    from prism.equivalence.interpretation.decision import Outcome, compare_by_interpretation
+    from prism.equivalence.interpretation.alone import told_apart
+    from prism.equivalence.interpretation.decision import compare_by_interpretation
 
     with share(most_interpreted()) as work:
-        is_to_refute = plain.status == Status.EQUIVALENT
-        is_settled = not is_to_refute and are_told_apart(a, b, context)
-        outcome = Outcome(None) if is_settled else compare_by_interpretation(a, b, context)
+        told = None if plain.status == Status.EQUIVALENT else told_apart(a, b, context)
+        outcome = told or compare_by_interpretation(a, b, context)
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
         is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices or outcome.is_misfit)
         return _NOT_SAID if outcome.same is False or is_of_matrices else None
+    if outcome.same is False and plain.status == Status.UNDECIDED and None is not one.drawn == two.drawn:
+        return _told_apart(a, b, context)
     return _tested(a) if outcome.same is True else None
+
+
+def _told_apart(a: Formula, b: Formula, context: Context) -> Verdict | None:
+    """Return the verdict on two formulas that usual interpretations tell apart; None if they agree in one."""
+    from prism.equivalence.interpretation.witnesses import draw_apart, witness_in
+
+    with share(most_interpreted()) as work:
+        apart = draw_apart(a, b, context)
+    if work.is_exhausted or apart is None:
+        return None
+    return Verdict(Status.DIFFERENT, "witness", witness=Witness.pending(partial(witness_in, *apart)))
 
 
 def _tested(a: Formula) -> Verdict:

@@ -53,6 +53,10 @@ _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "s
 _CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nabla", "contour", "at"))
 _EXCLUDED = frozenset(("set", "tuple", "interval", "list", "union", "intersection", "tensor",
                        "wedge", "phasor", "ratio", "modulo", "parallel"))  # fmt: skip
+_RANGES = frozenset(("sum", "product", "integral", "limit"))
+_OF_LIMITS = frozenset(
+    (r"\delta", r"\delta'", r"\delta''", "O", r"\mathcal{O}")
+)  # calls whose value depends on how a limit is taken
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _RATES = frozenset(("derivative", "partial"))
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
@@ -87,6 +91,8 @@ class Constructs:
         special: those of names that are special functions where they are called, as `I_0` before a bracket.
         named: all letters, without style and index, those that hardly are quantities too.
         is_plain: it has nothing beyond algebra, see `is_plain_algebra`.
+        drawn: the functions and means that have to stand in another formula too for an interpretation to tell the two
+            apart; None if none does: it has more beyond algebra than sums, products, integrals and limits.
         single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
@@ -107,6 +113,7 @@ class Constructs:
     special: frozenset[str] = frozenset()
     named: frozenset[str]
     is_plain: bool = False
+    drawn: frozenset[str | Expr] | None = None
     single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
@@ -174,6 +181,7 @@ def constructs_of(f: Formula) -> Constructs:
         bound.add("I")  # the unit matrix
     if any(map(covariant_index, nodes)):
         bound |= {r"\Gamma"} | INDICES
+    has_others = is_delicate or has_own_rules or bool(specials) or has_harmonic
     fixed = _NO_QUANTITIES | bound | _arguments(nodes)
     bound |= {letter for letter in map(base_letter, symbols(*bold)) if places[letter] > 1}  # a basis may drop out
     return Constructs(
@@ -189,6 +197,7 @@ def constructs_of(f: Formula) -> Constructs:
         bound=frozenset(bound),
         called=frozenset(map(base_letter, (*called, *(name for name, _ in f.depends)))),
         has_rates=not ops.isdisjoint(_RATES),
+        drawn=None if has_others else _drawn_in(f, nodes),
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
         special=frozenset(base_letter(name) for name in special_factors(nodes)),
@@ -197,6 +206,24 @@ def constructs_of(f: Formula) -> Constructs:
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },
     )
+
+
+def _drawn_in(f: Formula, nodes: Sequence[Expr]) -> frozenset[str | Expr] | None:
+    """Return the functions and means of a formula; None if it has another construct, or a function named by a word."""
+    found: set[str | Expr] = {base_letter(name) for name, _ in f.depends}
+    for node in nodes:
+        if node.op == "bracket" and node.name == "mean" and node in f.members:
+            found.add(node)
+        elif node.op in _CONSTRUCTS and (node.op not in _RANGES or (node.op == "integral" and len(node.args) != 4)):
+            return None
+        elif node.op == "apply" and not _is_named(node):
+            base = symbol_of(node.name).base
+            if len(base) > 1 and not base.startswith("\\"):
+                return None
+            found.add(base_letter(node.name))
+        elif node.name in _OF_LIMITS and (node.op == "apply" or "'" in node.name):
+            return None
+    return frozenset(found)
 
 
 def _of_plain_algebra(f: Formula, nodes: Iterable[Expr]) -> Constructs:
@@ -210,6 +237,7 @@ def _of_plain_algebra(f: Formula, nodes: Iterable[Expr]) -> Constructs:
         is_equation=f.kind == "equation",
         named=frozenset(places),
         is_plain=True,
+        drawn=frozenset(),
         single={letter: name for name in names if places[letter := base_letter(name)] == 1 and letter in letters},
     )
 

@@ -71,7 +71,7 @@ MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a writte
 _MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
 _MOST_ROOTS = 4  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
-_SMALL = 0.3  # size of all letters where a series converges
+SMALL = 0.3  # size of all letters where a series converges
 _ONLY_ERROR = 1e-20  # size of an integral that is 0 but for its error
 _NOTHING = 1e-40  # size of what vanishes
 _VANISHING = 1e-9  # size, with its error, of what may vanish
@@ -257,15 +257,15 @@ def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formul
     draw = Draw(number, signature)
     may_be_smaller = converges_near_zero(a) or converges_near_zero(b)
     try:
-        same = _same_in(draw, a, b)
+        same = same_in(draw, a, b)
     except Unvalued:
         if not may_be_smaller:
             raise
     else:
         if same or not may_be_smaller or (same is False and not draw.diverging) or draw.vanished:
             return draw, same
-    draw = Draw(number, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), _SMALL))
-    return draw, _same_in(draw, a, b)
+    draw = Draw(number, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), SMALL))
+    return draw, same_in(draw, a, b)
 
 
 def _only_one_has_limit(draw: Draw, a: Formula, b: Formula) -> bool:
@@ -316,7 +316,7 @@ def _at_other_sizes(a: Formula, b: Formula, signature: Signature, known: Mapping
     for size in _WIDER:
         wider = Draw(0, signature, sizes=dict.fromkeys(letters, size))
         with suppress(Unvalued, ArithmeticError, ValueError):
-            if _only_one_has_limit(wider, a, b) or (is_wider and _same_in(wider, a, b) is False):
+            if _only_one_has_limit(wider, a, b) or (is_wider and same_in(wider, a, b) is False):
                 return Outcome(None, "at another size")
     n_vanished = 0
     for name, size, number in product(names, sizes, range(2)):
@@ -332,7 +332,7 @@ def _at_other_sizes(a: Formula, b: Formula, signature: Signature, known: Mapping
             draw = Draw(number, signature, fixed=fixed, sizes={name: size})
             if number in known:
                 draw.integrals.update(_without(known[number].integrals, name, signature))
-            same = _same_in(draw, a, b)
+            same = same_in(draw, a, b)
         except (Unvalued, ZeroDivisionError, ValueError, OverflowError) as error:
             return Outcome(None, f"at another size: {error}")
         n_vanished += same is None and bool(draw.vanished)
@@ -387,7 +387,7 @@ def _choices(node: Expr, met: frozenset[str]) -> Iterator[bool]:
         yield from _choices(arg, met | symbols(node.args[1]) if is_line else met)
 
 
-def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
+def same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
     """Return True if two formulas say the same in one interpretation; None if its values are too inaccurate."""
     letters = _common_letters(a, b, draw.signature)
     if variables := antiderivatives(a) | antiderivatives(b):
@@ -574,7 +574,7 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
         return found
     answer: bool | None = None
-    for n, solved in enumerate(_solutions(draw, a, b)):
+    for n, solved in enumerate(solutions(draw, a, b)):
         residual, scale = residual_of(solved, b, Scope())
         apart = size_of(residual_of(nearby(solved, draw), b, Scope())[0])
         answer = compare_to_zero(residual, max(scale, apart))
@@ -583,7 +583,7 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     return _are_multiples(draw, a, b) if answer is None else answer
 
 
-def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
+def solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
     """Yield interpretations that satisfy an equation, by one of its letters or of its functions."""
     for member, other in (a.members, a.members[::-1]):
         is_lone = member.op == "sym" and member.name not in symbols(other)

@@ -37,6 +37,7 @@ class Draw:
     Attributes:
         number: which draw.
         signature: what the letters are.
+        is_usual: letters of either sign are positive, and arrays of two indices symmetric.
         fixed: values that were solved for, before those drawn.
         sizes: factors by which letters are larger than ordinary ones.
         shifts: multiples of another random function that are added to unknown functions.
@@ -53,6 +54,7 @@ class Draw:
 
     number: int
     signature: Signature
+    is_usual: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     shifts: Mapping[str, acb] = field(default_factory=dict)
@@ -111,7 +113,7 @@ class Draw:
             return acb(source.uniform(0.2, 1.4))
         size = source.uniform(0.5, 1.9) * self.sizes.get(name, 1.0)
         if kind == "real":
-            return acb(size * source.sign())
+            return acb(size if self.is_usual else size * source.sign())
         if kind == "complex":
             return acb(size * source.sign(), source.uniform(0.4, 1.6) * source.sign())
         return acb(size)

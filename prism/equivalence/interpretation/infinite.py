@@ -200,7 +200,7 @@ def _levin(terms: list[acb], count: int) -> acb:
     kept = [term for term in terms if not term.is_zero()]
     if not kept:
         return acb(0)
-    if len(kept) < len(terms) and any(term.is_zero() for term in terms[-4:]):
+    if len(kept) < len(terms):
         if all(term.is_zero() for term in terms[len(terms) // 2 :]):
             return sum(terms, acb(0))
         terms, count = kept, len(kept)

@@ -172,7 +172,8 @@ class Letters:
             name = replace_index(name, index, chr(_PRIVATE + number) if has_several and number > 9 else str(number))
         read = symbol_of(name)
         are_numbers = all(each.isdigit() or each >= chr(_PRIVATE) for each in read.sub)
-        if len(read.sub) == 2 and read.head in ("r", "d", "R") and are_numbers:
+        is_distance = read.head in ("r", "d", "R") and are_numbers
+        if len(read.sub) == 2 and (is_distance or (self.draw.is_usual and has_several)):
             name = spelled(read.head, "".join(sorted(read.sub)))  # a distance is that from either end
         self.met.add(name)
         if name in self.draw.fixed:

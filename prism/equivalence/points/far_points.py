@@ -158,7 +158,7 @@ def _other_scales(
 ) -> Iterator[dict[str, Sampling]]:
     """Yield samplings with a variable or two where terms of either formula balance, or where a function is not flat.
 
-    A variable in a quadrature or an infinite sum stays: how good these are is known at the usual points only.
+    A variable in a quadrature stays: how good it is is known at the usual points only.
     """
     places = dict.fromkeys(place for points in (a, b) for place in places_of_balance(points, module))
     estimated = {name for points in (a, b) for name in points.names(variables_in_estimates(points.tape))}

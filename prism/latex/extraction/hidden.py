@@ -131,6 +131,7 @@ _MACROS = word_set(
     "newcommand renewcommand providecommand DeclareMathOperator newenvironment renewenvironment def gdef edef xdef let"
     " NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand DeclareRobustCommand"
 )
+_LABEL = re.compile(r"[a-z]{1,8}:[\w:.-]{1,40}")
 _BOXES = word_set("sbox savebox setbox toks write")
 _HIDING = word_set(
     "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip kern style"
@@ -219,6 +220,8 @@ def _spans_hidden_by_command(page: _BracedText, command: re.Match[str], group_st
     if name in _HIDDEN_ARGUMENTS:
         hidden = _HIDDEN_ARGUMENTS[name]
         arguments = page.argument_spans(command.end(), max(hidden) + 1)
+        if name == "label" and arguments and _LABEL.fullmatch(page.content(arguments[0])):
+            return []  # the number by which the text speaks of the formula (`struck_lines`)
         if hidden[0] == 0:
             return [(command.start(), arguments[min(hidden[-1], len(arguments) - 1)][1])] if arguments else []
         return [arguments[at] for at in hidden if at < len(arguments)]

@@ -67,6 +67,7 @@ _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a cha
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
 _ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
+_SERIES = frozenset(("sum", "product"))
 _INDICES = ("i", "j", "k", r"\alpha")  # of a letter that stands for one of several
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
@@ -418,12 +419,19 @@ def _differ_in_kind(reference: Formula, claim: Formula) -> bool:
 def _compare_attempt(attempt: Attempt, context: Context, *, approximate: bool = False) -> Verdict:
     """Compare an attempt's formulas; undecided if they match even with a given value doubled."""
     verdict = compare(attempt.reference, attempt.claim, context, approximate=approximate)
+    if verdict.reason == "unsupported" and _has_series(attempt.reference, attempt.claim) and not approximate:
+        verdict = decide_by_interpretation(attempt.reference, attempt.claim, context, verdict) or verdict
     for check in sensitivity_checks(attempt, context) if verdict.status == Status.EQUIVALENT else ():
         doubled = compare(check.reference, check.claim, context, approximate=approximate)
         if doubled.status == Status.EQUIVALENT:
             detail = "a given value is too small to be seen"
             return Verdict(Status.UNDECIDED, "too_few_points", detail=detail)
     return verdict
+
+
+def _has_series(a: Formula, b: Formula) -> bool:
+    """Return True if one of two formulas has a sum or a product, which nothing but interpretations works out."""
+    return not _SERIES.isdisjoint(traits_of(a).ops | traits_of(b).ops)
 
 
 def _may_be_approximate(a: Formula, b: Formula) -> bool:

@@ -218,7 +218,7 @@ def _drawn_in(f: Formula, nodes: Sequence[Expr]) -> frozenset[str | Expr] | None
             return None
         elif node.op == "apply" and not _is_named(node):
             base = symbol_of(node.name).base
-            if len(base) > 1 and not base.startswith("\\"):
+            if len(base) > 1 and base.isalpha():
                 return None
             found.add(base_letter(node.name))
         elif node.name in _OF_LIMITS and (node.op == "apply" or "'" in node.name):

@@ -6,14 +6,14 @@ are not, so the one dummy in which two formulas differ gets the letter of the re
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from prism.algebra.expr import Expr, Formula, nodes_with, rewritten, walk
+from prism.algebra.symbols import labels_of, relabelled, symbol_of
 from prism.latex.parsing.tokens import GREEK
 
-_GREEK = re.compile(r"\\[a-z]+")
+_DIFFERENTIATING = frozenset(("grad", "D", "nabla"))
 _NAMED = frozenset(("sym", "nabla", "opaque", "apply"))
 
 
@@ -27,13 +27,13 @@ def with_common_dummies(reference: Formula, claim: Formula) -> tuple[Formula, Fo
     if len(own) != 1 or len(other) != 1:
         return reference, claim
     (new,), (old,) = own, other
-    letter = re.compile(rf"{re.escape(old)}(?![A-Za-z])")
 
     def renamed(node: Expr) -> Expr:
         """Return a node with the dummy in its name renamed."""
-        if node.op not in _NAMED or old not in node.name:
+        if node.op not in _NAMED:
             return node
-        return Expr(node.op, node.args, letter.sub(lambda _: new, node.name), node.value)
+        name = new if node.name == old else relabelled(node.name, {old: new})
+        return Expr(node.op, node.args, name, node.value)
 
     return reference, rewritten(claim, renamed)
 
@@ -41,7 +41,8 @@ def with_common_dummies(reference: Formula, claim: Formula) -> tuple[Formula, Fo
 def _has_covariant_derivative(f: Formula) -> bool:
     r"""Return True for a formula with `\nabla_\mu` or `D_\mu`."""
     nodes = [node for member in f.members for node in nodes_with(member, "nabla", "opaque")]
-    return any(node.name.startswith(("grad_", "grad^", "D_", "D^", "nabla_", "nabla^")) for node in nodes)
+    read = [symbol_of(node.name) for node in nodes]
+    return any(each.base in _DIFFERENTIATING and (each.sub or each.sup) for each in read)
 
 
 def _indices(*nodes: Expr) -> Iterator[str]:
@@ -49,9 +50,9 @@ def _indices(*nodes: Expr) -> Iterator[str]:
     for root in nodes:
         for node in walk(root):
             if node.op in _NAMED:
-                head = _GREEK.match(node.name)
-                start = head.end() if head is not None and head.end() < len(node.name) else 0
-                yield from (found for found in _GREEK.findall(node.name, start) if found in GREEK)
+                read = symbol_of(node.name)
+                labels = (*labels_of(read.sub), *labels_of(read.sup)) if read.sub or read.sup else (node.name,)
+                yield from (label for label in labels if label in GREEK)
 
 
 def _dummies(f: Formula) -> frozenset[str]:

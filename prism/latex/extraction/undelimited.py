@@ -301,6 +301,9 @@ def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
         return "odd" if is_open else "" if before is not None and before.kind == "word" else "stop"
     if word in ("’", "'", "′"):
         is_index = any(mark.text == "_" for mark in marks[max(0, index - 3) : index])  # the prime of `E_p1'`
+        is_named = index > 1 and marks[index - 2].kind == "word" and not marks[index - 1].is_apart  # and of `v1'`
+        is_quoted = any(each.text == word and (each.is_apart or each is marks[0]) for each in marks[:index])
+        is_index |= is_named and not is_quoted
         is_behind_number = before is not None and before.kind == "number" and not is_index
         is_quote = before is None or mark.is_apart or is_behind_number or _is_word_at(marks, index - 1)
         return "stop" if is_quote else ""

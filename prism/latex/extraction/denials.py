@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from prism.latex.prose import FORMULA, SENTENCE_END, WRONG_WORDS
@@ -40,6 +40,11 @@ _LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
 _WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
 _SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_<])")
 _HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
+_PIECE = re.compile(
+    rf"{FORMULA}+|[{FIRST_UNPARTED}-\U0010ffff]{{1,2}}|[^\s{FORMULA},;:()–—{FIRST_UNPARTED}-\U0010ffff]+"
+)
+_BLANKS = 20  # between a sign and the word behind it, at most
+_MOST_PIECES = 160  # words, numbers and formulas of a sentence: behind these another begins, so that none costs more
 _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
 _BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
@@ -168,6 +173,8 @@ class _Read:
     text: str
     words: Sequence[re.Match[str]]
     word_starts: Sequence[int]
+    word_ends: Sequence[int]
+    n_unparted: Sequence[int]  # before each word, of scripts that part none
     marks: Sequence[_Mark]
     mark_starts: Sequence[int]
     clauses: Sequence[_Clause]
@@ -186,10 +193,9 @@ class _Read:
 
     def n_words(self, low: int, high: int) -> int:
         """Return the number of words between two offsets; of scripts that part none two letters are one."""
-        first = bisect_left(self.word_starts, low)
-        found = [word[0] for word in takewhile(lambda word: word.end() <= high, _from(self.words, first))]
-        n_unparted = sum(word >= FIRST_UNPARTED for word in found)
-        return len(found) - n_unparted + (n_unparted + 1) // 2
+        first, behind = bisect_left(self.word_starts, low), bisect_right(self.word_ends, high)
+        n_unparted = self.n_unparted[behind] - self.n_unparted[first] if behind > first else 0
+        return max(0, behind - first) - n_unparted + (n_unparted + 1) // 2
 
 
 def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
@@ -221,6 +227,7 @@ def _read(lowered: str) -> _Read:
     words = list(_TOKEN.finditer(lowered))
     cuts = [(found.start(), found.end(), found[0], True) for found in _SENTENCE.finditer(lowered)]
     cuts += [(at, at, "", True) for found in _HEADING.finditer(lowered) for at in found.span()]
+    cuts += [(at, at, "", True) for at in _ends_of_long_sentences(lowered, sorted(cut[1] for cut in cuts))]
     spoken = _languages(words, sorted(cut[1] for cut in cuts), phrases)
     plain = [word[0] for word in words]
     marks: list[_Mark] = []
@@ -245,8 +252,20 @@ def _read(lowered: str) -> _Read:
     for place, clause in enumerate(clauses):
         firsts.setdefault(clause.sentence, place)
     done = max((mark.start for mark in marks if "done" in mark.roles), default=-1)
-    starts = [word.start() for word in words]
-    return _Read(lowered, words, starts, marks, [mark.start for mark in marks], clauses, ends, firsts, done)
+    starts, word_ends = [word.start() for word in words], [word.end() for word in words]
+    n_unparted = [0, *accumulate(word[0] >= FIRST_UNPARTED for word in words)]
+    mark_starts = [mark.start for mark in marks]
+    return _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, done)
+
+
+def _ends_of_long_sentences(lowered: str, ends: Sequence[int]) -> Iterator[int]:
+    """Yield where a sentence is cut that has more than `_MOST_PIECES`, given where the sentences end."""
+    pieces = [found.start() for found in _PIECE.finditer(lowered)]
+    first = 0
+    for end in (*ends, len(lowered)):
+        behind = bisect_left(pieces, end)
+        yield from (pieces[place] for place in range(first + _MOST_PIECES, behind, _MOST_PIECES))
+        first = behind
 
 
 def _languages(words: Sequence[re.Match[str]], ends: Sequence[int], phrases: _Phrases) -> list[Sequence[_Lexicon]]:
@@ -283,7 +302,10 @@ def _clauses(
         (mark.start, mark.end, "but" if "contrasting" in mark.roles else "and", False)
         for mark in marks
         if "breaks" in mark.roles
-        or ("contrasting" in mark.roles and lowered[: mark.start].rstrip()[-1:] in _BEFORE_CLAUSE)
+        or (
+            "contrasting" in mark.roles
+            and lowered[max(0, mark.start - _BLANKS) : mark.start].rstrip()[-1:] in _BEFORE_CLAUSE
+        )
     ]
     clauses: list[_Clause] = []
     ends: list[str] = []
@@ -630,7 +652,7 @@ def _is_labelled(read: _Read, at: _Formula) -> bool:
     if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
         return False
     colon = first + len(before) - 1
-    low = max(low, next(each.start for each in reversed(read.clauses[: at.place + 1]) if each.start < colon))
+    low = max(low, next(read.clauses[k].start for k in range(at.place, -1, -1) if read.clauses[k].start < colon))
     return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
 
 

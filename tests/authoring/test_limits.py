@@ -19,7 +19,7 @@ from prism.authoring.linting import find_faults, lint
 SOLUTION = r"""
 $$v = g t$$ so $$h = \frac{g t^2}{2}$$ and with $$2 h = g t^2$$ it follows $$\boxed{v = \sqrt{2 g h}}$$
 """
-DEAR = r"E = \sum_{k=1}^{200} \sum_{n=1}^{20} q^{k n} + V"
+DEAR = "E = " + " + ".join(rf"\sin({k} q) \cos^{{{k}}}(q + {k})" for k in range(2, 120)) + " + V"
 EXACT = 100_000  # operations, well above what the other nodes below need and well below those of the dear one
 
 
@@ -100,7 +100,7 @@ def test_a_dear_formula_of_a_draft_costs_only_itself(monkeypatch: pytest.MonkeyP
     """The others are compared with each other as without it."""
     monkeypatch.setattr("prism.authoring.candidates.STATED", EXACT)
     others = [node.latex for node in draft(SOLUTION).nodes]
-    dear = "".join(f"$$V = {k} + {DEAR.removeprefix('E = ')[:-4]}$$" for k in range(1, 4))
+    dear = "".join(rf"$$V = {k} + \sum_{{n=1}}^{{200}} \sum_{{j=1}}^{{20}} q^{{n j}}$$" for k in range(1, 4))
     made = draft(dear + SOLUTION)
     assert [node.latex for node in made.nodes if "sum" not in node.latex] == others
     assert any("compare all formulas" in remark for remark in told(made))

@@ -25,7 +25,7 @@ TEMPLATES = DATA / "engtrace_seed0.jsonl"
     ("answer", "question", "found"),
     [
         ("The rate is 440 W (1,500 Btu/hr)", "", [(r"440\unit{W}", "")]),
-        ("Re = 4 * 500 = 2000", "", [(r"\mathrm{Re} = 2000", "")]),
+        ("Re = 4 * 500 = 2000", "", [(r"\mathrm{{Re}} = 2000", "")]),
         ("At t = 2.5 s the place is (2.99 m, 0.331 m).", "Where is it at t = 2.5 s?", [
             (r"2.99\unit{m}", ""), (r"0.331\unit{m}", "")]),
         ("After 54.0 % the amounts are:\n- A2(g): 9.83 mol\n- B2(g): 21.29 mol", "", [

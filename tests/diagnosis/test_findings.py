@@ -104,14 +104,14 @@ def test_what_a_grade_leaves_open_is_not_called_wrong() -> None:
             "grading_standard": [
                 {
                     "index": 1,
-                    "formula": r"I = \frac{8\pi}{3}\int_0^R \rho(r) r^4 dr",
+                    "formula": r"I = \frac{8\pi}{3}\int \rho(r) r^4 dr",
                     "dependency": [],
                     "is_final_answer": True,
                 }
             ],
         }
     )
-    told = diagnosed(r"$$I = \frac{8\pi}{3}\int_0^R \rho(r) r^3 dr$$", problem)
+    told = diagnosed(r"$$I = \frac{8\pi}{3}\int \rho(r) r^3 dr$$", problem)
     assert (told.first_wrong, told.n_open) == (None, 1)
     assert told.findings[0].difference is not None
 

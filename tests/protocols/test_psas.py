@@ -269,12 +269,12 @@ def test_an_empty_response_lacks_every_part_and_has_0(variant: str) -> None:
 
 
 @pytest.mark.parametrize(("said", "low", "high"), [
-    (r"Z = \sum_n e^{-2\beta E_n}", Fraction(0), Fraction(1, 4)),  # may be node 1, at best 0.5 of it
-    (r"N = \sum_n e^{-2\gamma A_n}", Fraction(0), Fraction(0)),  # undecided too, and of other symbols
+    (r"Z = \beta\langle E_n^2 \rangle", Fraction(0), Fraction(1, 4)),  # may be node 1, at best 0.5 of it
+    (r"N = \gamma\langle A_n^2 \rangle", Fraction(0), Fraction(0)),  # undecided too, and of other symbols
 ])  # fmt: skip
 def test_an_undecided_formula_leaves_a_node_open_whose_symbols_it_has(said: str, low: Fraction, high: Fraction) -> None:
     nodes = [
-        {"index": 1, "formula": r"Z = \sum_n e^{-\beta E_n}", "dependency": []},
+        {"index": 1, "formula": r"Z = \beta\langle E_n \rangle", "dependency": []},
         {"index": 2, "formula": "v = a t", "dependency": [1], "is_final_answer": True},
     ]
     (row,) = rows_of({"id": "p", "context": "", "grading_standard": nodes}, f"${said}$, $v = 2 a t$")

@@ -201,7 +201,7 @@ def _is_in_both_styles(one: Alone, two: Alone) -> bool:
 
 
 def _differ(one: Alone, two: Alone) -> Outcome | None:
-    """Return that two expressions have other values, or that what solves one equation does not solve the other."""
+    """Return that two expressions have other values, or that what solves one does not solve the other; else None."""
     assert one.value is not None
     assert two.value is not None
     is_table, is_other_table = isinstance(one.value, Table), isinstance(two.value, Table)

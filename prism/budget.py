@@ -43,9 +43,7 @@ PAIR_OF_SOLUTION = 44_000_000  # of one claim beside one node, so that the other
 INTERPRETED_OF_SOLUTION = 22_000_000  # of it, what is beyond algebra
 DIAGNOSIS = 130_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 25_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
-DIAGNOSED_FORMULA = (
-    40_000_000  # one formula in a diagnosis, or three even shares of what is left: of 50 none is left out
-)
+DIAGNOSED_FORMULA = 40_000_000  # one formula in a diagnosis, or three even shares of what is left
 LEAST_DIAGNOSED = 1_000_000  # of a formula, however many are left: 1000 cheap ones
 REPAIRS = 13_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
 DIAGNOSED_NODE = 11_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum

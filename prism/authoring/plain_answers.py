@@ -31,7 +31,6 @@ _NUMBER = re.compile(
     r"(?:\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?[-+]?\d+\}?)?)(?!\w*[A-Za-z]\d)"
 )
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
-_UNIT = re.compile(r"[ ~]*(?:\\,|\\ )?[ ~]*\$?\s*(?P<unit>[^\s,;()=][^,;()=\n]*)")
 _MAX_UNIT_WORDS = 5  # of a unit that is written out: `metres per second squared` has four
 
 

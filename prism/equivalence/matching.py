@@ -186,7 +186,7 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         upper = signed_branches(reference)[0]
         verdicts = [_match_renamed(upper, branch, context, spec) for branch in signed_branches(claim)]
         worst = min(verdicts, key=lambda each: RANK[each.status])
-    if regions is not None and worst.status == Status.DIFFERENT and _are_told_by_kind(reference, claim):
+    if regions is not None and worst.status == Status.DIFFERENT and _may_only_be_written_otherwise(reference, claim):
         return regions  # what bounds them is not evaluated
     if worst.status == Status.EQUIVALENT and (len(stated) > 1 or stated[0].restrictions):
         agree = partial(agree_without_givens, context=context)
@@ -206,7 +206,7 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
     return worst
 
 
-def _are_told_by_kind(a: Formula, b: Formula) -> bool:
+def _may_only_be_written_otherwise(a: Formula, b: Formula) -> bool:
     """Return True for two inequalities, and for regions that are written in two ways, as a chain and an interval."""
     return a.kind == "inequality" or a.kind != b.kind
 

@@ -142,7 +142,7 @@ _NOTHING = Shown()
 _OTHER = Outcome(False)
 
 
-def told_apart(a: Formula, b: Formula, context: Context) -> Outcome | None:
+def outcome_of_each_alone(a: Formula, b: Formula, context: Context) -> Outcome | None:
     """Return what each of two formulas shows alone: that they differ, or that they cannot be compared; else None."""
     one, two = read_alone(a, context, _NOTHING), read_alone(b, context, _NOTHING)
     if one is None or two is None:

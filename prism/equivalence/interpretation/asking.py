@@ -54,23 +54,23 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         is_asked = (is_misread or one.is_delicate or two.is_delicate) and one.may_say_what(two)
     if not is_asked or _says_nothing(a) or _says_nothing(b) or not may_begin_extra():
         return None
-    from prism.equivalence.interpretation.alone import told_apart
+    from prism.equivalence.interpretation.alone import outcome_of_each_alone
     from prism.equivalence.interpretation.decision import compare_by_interpretation
 
     with share(most_interpreted()) as work:
-        told = None if plain.status == Status.EQUIVALENT else told_apart(a, b, context)
-        outcome = told or compare_by_interpretation(a, b, context)
+        settled = None if plain.status == Status.EQUIVALENT else outcome_of_each_alone(a, b, context)
+        outcome = settled or compare_by_interpretation(a, b, context)
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
         is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices or outcome.is_misfit)
         return _NOT_SAID if outcome.same is False or is_of_matrices else None
     if outcome.same is False and plain.status == Status.UNDECIDED and None is not one.drawn == two.drawn:
-        return _told_apart(a, b, context)
+        return _refuted_in_usual_draws(a, b, context)
     return _tested(a) if outcome.same is True else None
 
 
-def _told_apart(a: Formula, b: Formula, context: Context) -> Verdict | None:
+def _refuted_in_usual_draws(a: Formula, b: Formula, context: Context) -> Verdict | None:
     """Return the verdict on two formulas that usual interpretations tell apart; None if they agree in one."""
     from prism.equivalence.interpretation.witnesses import draw_apart, witness_in
 

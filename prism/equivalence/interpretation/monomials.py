@@ -13,7 +13,6 @@ from prism.equivalence.interpretation.kinks import DELTAS
 
 NTH = "nth "
 """Begins the name of a derivative at a place: `nth f`, of a place and an order."""
-_UNKNOWN = symbol("?")  # what a prime differentiates by
 _MOST_FACTORIAL = 40
 
 

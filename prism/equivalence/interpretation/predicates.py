@@ -24,7 +24,6 @@ ELEMENT = "#element"
 _NUMBERS = {r"\mathbb{N}": 0, r"\mathbb{Z}": None, r"\mathbb{N}_0": 0, r"\mathbb{N}^{*}": 1, r"\mathbb{N}^{+}": 1,
             r"\mathbb{Z}^{+}": 1, r"\mathbb{N}_{0}": 0}  # fmt: skip
 _REALS = (r"\mathbb{R}", "R")
-_SETS = frozenset(("set", "interval", "union", "intersection"))
 _FAR_DOWN = 5000  # below which no whole number is tested for being odd or even
 _LONGEST = 60  # letters of a condition that is read again
 _WITHOUT = r"\setminus"

@@ -34,7 +34,6 @@ _COMMUTE_WITH_PLACE = frozenset((
 ))  # fmt: skip
 _DEPEND_ON_PLACE = LETTERS_OF_STATES.union("xyzrpqfVU", (r"\theta",))
 _NUMBERS = frozenset((*string.ascii_lowercase, *_GREEK, r"\phi", r"\varphi"))
-_AXES = {"x": 0, "y": 1, "z": 2, "1": 0, "2": 1, "3": 2}
 _NUMBERS_OF_STATES = frozenset("nmkl")
 _UNITS = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}", r"\mathbb{I}"))
 _WHOLE = ((2, 5), (41, 47), (3, 9), (12, 23))  # numbers of states, draw by draw

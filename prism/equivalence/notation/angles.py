@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from prism.algebra.expr import Expr, Formula, number, rewritten, walk
+from prism.algebra.expr import Expr, Formula, nodes_with, number, rewritten, walk
 
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan"))
 _NO_NUMBERS = frozenset(("unit", "const", "sym", "asin", "acos", "atan"))
@@ -23,10 +23,18 @@ def angle_from_degrees(node: Expr) -> Expr:
 
 def in_degrees(f: Formula) -> Formula:
     """Return a formula with the angles that are written as numbers beyond a whole turn in degrees."""
+    nodes = (node for member in f.members for node in nodes_with(member, *_TRIGONOMETRIC))
+    if not any(_is_beyond_a_turn(node) for node in nodes):
+        return f  # as nearly all formulas: nothing is built
 
     def turned(node: Expr) -> Expr:
         """Return one node with its angle in degrees."""
-        value = node.args[0].value if node.op in _TRIGONOMETRIC else None
-        return node if value is None or value <= 2 * math.pi else angle_from_degrees(node)
+        return angle_from_degrees(node) if node.op in _TRIGONOMETRIC and _is_beyond_a_turn(node) else node
 
     return rewritten(f, turned)
+
+
+def _is_beyond_a_turn(node: Expr) -> bool:
+    """Return True for a function of a written number above 2 pi."""
+    value = node.args[0].value
+    return value is not None and value > 2 * math.pi

@@ -82,7 +82,6 @@ REASONS = {
 }
 """Every reason a link can have, in words. Closed: `Link` refuses any other."""
 
-_TRIG = frozenset(("sin", "cos", "tan"))
 _INVERSE = frozenset(("asin", "acos", "atan"))
 _NO_NUMBER = frozenset(("list", "tuple", "set", "interval", "pm", "blank", "dots", "relation"))  # no single number
 _CYCLES = frozenset(

@@ -1,7 +1,7 @@
 r"""What the words around a formula say of it: denied, taken back, asked, wished or only to be shown, in ten languages.
 
-The words stand in `vocabulary/words/<language>.toml`, table `claims`, each with its roles; `README.md` there says what
-each role does. The rules are the same for all languages. A text is cut into sentences, and these into clauses, at
+The words stand in `vocabulary/words/<language>.toml`, table `claims`, each with its roles; `vocabulary/README.md` says
+what each role does. The rules are the same for all languages. A text is cut into sentences, and these into clauses, at
 punctuation and at words such as "but", "so" and "because"; a word counts in the languages that its sentence is in. A
 formula is not claimed
 

@@ -448,7 +448,6 @@ _TO_FOOTNOTE = re.compile(
     rf"(?P<formula>{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}})?(?:\[\^(?P<name>[\w-]{{1,20}})\](?!:)"
     r"|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotemark)(?![A-Za-z]))"
 )
-_FIRST_TRY = "(?:first|old|earlier|previous) (?:attempt|try|guess|version|idea)"
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,–—-]{{0,4}}(?P<behind>{_CROSS}|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction"

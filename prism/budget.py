@@ -70,7 +70,7 @@ MERGING = 15_000_000  # the formulas of a draft beside each other: 64 on one qua
 ANSWERS = 5_000_000  # the answers of a draft beside its formulas
 ENTAILED = 2_500_000  # one equation of a draft beside those that it may follow from, of which no point is found
 ORIGINS = 20_000_000  # all of them: 30 equations with 40 sets of others each
-DRAFT = 45_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
+DRAFT = 60_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
 
 
 class OverBudget(Exception):

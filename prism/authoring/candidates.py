@@ -17,11 +17,13 @@ from prism.budget import STATED, share
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import in_base_units, numeric_of
+from prism.equivalence.interpretation.names import is_plain_algebra
 from prism.equivalence.matching import match
 from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.numbers.stated import stated_number
 from prism.equivalence.points.zero_sets import is_identity
 from prism.equivalence.statements import is_mention
+from prism.equivalence.verdict import Stage
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.latex import extract, one_line, write
 from prism.physics.context import Context, parse
@@ -247,12 +249,17 @@ def _canonical_form(f: Formula) -> tuple[object, ...]:
 
 
 def _is_identity(f: Formula, context: Context) -> bool:
-    """Return True if a formula holds for all values of its symbols (`x = x`); False also if it cannot be evaluated."""
+    """Return True if an equation holds for all values of its symbols (`x = x`); False if it cannot be evaluated."""
     with share(STATED):
         try:
-            return is_identity(in_base_units(f), context)
+            if is_identity(in_base_units(f), context):
+                return True
         except (TapeTooLarge, Mismatch):
             pass
+        if not is_plain_algebra(f) and len(f.members) == 2:  # sums have no tape
+            left, right = (formula((member,), (), f.latex) for member in f.members)
+            verdict = match(left, right, context, _AS_NODE)
+            return verdict.status == "equivalent" and verdict.stage == Stage.PLAIN
     return False
 
 

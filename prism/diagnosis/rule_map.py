@@ -51,7 +51,7 @@ class Origin:
 
 _SCREENS, _ZERO_SETS = "prism.equivalence.points.screens", "prism.equivalence.points.zero_sets"
 _DISPATCH = "prism.equivalence.dispatch"
-_REGIONS = "prism.equivalence.interpretation.asking"
+_SIDES = "prism.equivalence.inequality_sides"
 _MATCHING = "prism.equivalence.matching"
 _NUMBERS = "prism.equivalence.numbers.comparison"
 _SUBSTITUTIONS = "prism.equivalence.substitutions"
@@ -61,8 +61,8 @@ _PIPELINE = "prism.grading.pipeline"
 _VERIFYING = "prism.grading.verifying"
 
 VERDICT_ORIGINS: Mapping[str, Origin] = {
-    "same_form": Origin("Z.1", (_ZERO_SETS, _DISPATCH, _REGIONS)),
-    "same_zero_set": Origin("Z.1", (_ZERO_SETS, _DISPATCH, _REGIONS)),
+    "same_form": Origin("Z.1", (_ZERO_SETS, _DISPATCH)),
+    "same_zero_set": Origin("Z.1", (_ZERO_SETS, _DISPATCH)),
     "same_value": Origin("Z.8", (_ZERO_SETS, _DISPATCH)),
     "same_number": Origin("N.2", (_NUMBERS,)),
     "same_option": Origin("N.5", (_PIPELINE,)),
@@ -77,19 +77,19 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
     "other_letters": Origin("Z.5", (_MATCHING,)),
     "condition": Origin("X.14", (_MATCHING,)),
     "identity": Origin("Z.7", (_DISPATCH, _SCREENS, _ZERO_SETS)),
-    "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _SCREENS, _ZERO_SETS)),
+    "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _ZERO_SETS)),
     "no_relation": Origin("C.0", (_PIPELINE,)),
     "other_factor": Origin("Z.6", (_ZERO_SETS,)),
     "ratio": Origin("Z.8", (_DISPATCH,)),
     "exact": Origin("Z.1", (_ZERO_SETS,)),
-    "opposite_side": Origin("Z.8", (_REGIONS,)),
+    "opposite_side": Origin("Z.8", (_SIDES,)),
     "parse_error": Origin("Z.12", (_PIPELINE, _MATCHING, _VERIFYING)),
-    "unsupported": Origin("Z.9", (_ZERO_SETS, _SCREENS, _DISPATCH, _MATCHING, _REGIONS, _MATRIX, _PIPELINE)),
-    "too_few_points": Origin("Z.2", (_ZERO_SETS, _REGIONS, _MATCHING)),
+    "unsupported": Origin("Z.9", (_ZERO_SETS, _SCREENS, _DISPATCH, _MATCHING, _SIDES, _MATRIX, _PIPELINE)),
+    "too_few_points": Origin("Z.2", (_ZERO_SETS, _SIDES, _MATCHING)),
     "below_rounding": Origin("Z.2", (_ZERO_SETS,)),
     "borderline": Origin("Z.2", (_ZERO_SETS,)),
     "imprecise": Origin("N.1", (_ZERO_SETS,)),
-    "too_large": Origin("C.7", (_PIPELINE, _MATRIX, _MATCHING, _ZERO_SETS, _DISPATCH, _REGIONS)),
+    "too_large": Origin("C.7", (_PIPELINE, _MATRIX, _MATCHING, _ZERO_SETS, _DISPATCH)),
     "no_answer": Origin("F.2", (_VERIFYING,)),
     "taken_back": Origin("F.8", (_VERIFYING,)),
 }

@@ -223,7 +223,10 @@ def _is_bound_for_number(assertion: Assertion, node: ReferenceNode, claim: Locat
 def _are_options(
     node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]], located: Sequence[LocatedClaim]
 ) -> bool:
-    """Return True if three marks or more each have one claim alone, all on a node's quantity, and two contradict it."""
+    """Return True if three marks or more have one claim alone, all these on a node's quantity, and two contradict it.
+
+    What stands under other marks does not matter: one sentence more would make an answer of an option.
+    """
     under: dict[tuple[str, ...], list[int]] = {}
     for claim in located:
         if claim.letters and claim.is_assertion:
@@ -231,7 +234,7 @@ def _are_options(
     lone = {orders[0] for orders in under.values() if len(orders) == 1}
     on_quantity = {each.place[0]: each for _, each in with_distances if each.is_solved and each.place[0] in lone}
     n_wrong = sum(_is_another(each, node) for each in on_quantity.values())
-    return len(on_quantity) == len(under) >= LATEST and n_wrong > 1
+    return len(on_quantity) == len(lone) >= LATEST and n_wrong > 1
 
 
 def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]]) -> bool:

@@ -96,6 +96,7 @@ class OwnSymbols:
         known_values: value and dimension of the reference's symbols, as far as its numbers settle them.
         letters: of the parts in whose answer each formula stands, by its ordinal; empty for common text.
         joined: ordinals of the formulas that a word such as "where" joins to the one before.
+        settled: own symbols that a formula in passing sets equal to a symbol of the problem; no match settles them.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -106,6 +107,7 @@ class OwnSymbols:
     known_values: KnownValues = field(default_factory=dict, hash=False)
     letters: tuple[Sequence[str], ...] = ()
     joined: frozenset[int] = frozenset()
+    settled: frozenset[str] = frozenset()
 
     def is_in_reach(self, definition: Definition, place: int) -> bool:
         """Return True if a definition may serve formula `place`: it stands before it, or behind it in its part."""
@@ -158,18 +160,23 @@ def collect_own_symbols(
     definitions: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
     used: set[str] = set()
+    settled: set[str] = set()
     for place, f in enumerate(formulas):
         used |= _known_symbols_used_in(f, known)
         if not fresh_quantities(f, known):
             continue
-        definitions += () if place in asides else _definitions_in(f, place, known)
+        if place not in asides:
+            definitions += _definitions_in(f, place, known)
+        elif is_alias(f):
+            settled |= symbols_of(f) - known
         for statement in statements_of(f):
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
     return OwnSymbols(
-        tuple(definitions), known, {}, numbers, frozenset(used), known_values or {}, tuple(letters), frozenset(joined)
-    )
+        tuple(definitions), known, {}, numbers, frozenset(used), known_values or {}, tuple(letters), frozenset(joined),
+        frozenset(settled),
+    )  # fmt: skip
 
 
 def _known_symbols_used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
@@ -549,6 +556,8 @@ def _may_take_name(atom: Expr, name: str, own: OwnSymbols) -> bool:
     A solution that uses both `R_1` and `R_a` means two things by them, unless it sets them equal; one with `V = V_0`
     does not mean V_T by V.
     """
+    if not own.settled.isdisjoint(symbols(atom)):
+        return False
     others = {other for other, taken in own.names.items() if taken == name}
     others |= {definition.subject for definition in own.by_expr.get(Expr("sym", name=name), ())}
     equal = {definition.expr for definition in own.of_subject.get(atom, ())}

@@ -460,7 +460,7 @@ def _append_candidates(
     if not run or len(run) > _MAX_MARKS:
         return
     relations = _relation_indices(run)
-    if not relations and run[0].text in "([" and _bracket_ends(run).get(0) == len(run) - 1:
+    if not relations and run[0].text in "([{" and _bracket_ends(run).get(0) == len(run) - 1:
         inner = run[1:-1]
         commas = [-1, *(at for at, mark in enumerate(inner) if mark.text == "," and mark.kind == "single"), len(inner)]
         if any(mark.kind == "relation" for mark in inner):

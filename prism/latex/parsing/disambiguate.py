@@ -387,8 +387,8 @@ def _resolve_lone_dots(items: list[Token]) -> list[Token]:
         vectors = [part for part in content[::2] if part.text.startswith((r"\vec{", r"\hat{"))]
         if len(vectors) != 1 or any(part.sup is not None for part in content):
             continue
-        beside = [place for place in (at - 1, at + 1) if 0 <= place < len(items) and items[place].type == "SYM"]
-        vector = next((place for place in beside if items[place].text.startswith(vectors[0].text)), None)
+        beside = [place for place in (at - 1, at + 1) if 0 <= place < len(items)]
+        vector = next((place for place in beside if _bare(items[place]).text.startswith(vectors[0].text)), None)
         if vector is None:
             raise Ambiguity(content[1].pos, "a dot between a vector and a plain letter: a scalar product, or a factor?",
                             r"\vec on both", "no dot")  # fmt: skip
@@ -397,6 +397,12 @@ def _resolve_lone_dots(items: list[Token]) -> list[Token]:
         product = Token("LISTED", "dot", item.pos, item.gap, args=sides, sup=item.sup)
         out[first : second + 1] = [product, items[vector]]  # the number before the vector
     return out
+
+
+def _bare(item: Token) -> Token:
+    r"""Return the symbol in brackets around nothing else, `(\hat r)`; any other item as it is."""
+    is_around_one = item.type == "PAREN" and item.sup is None and len(item.args[0]) == 1
+    return item.args[0][0] if is_around_one and item.args[0][0].type == "SYM" else item
 
 
 def _complete_lone_sign(content: list[Token]) -> list[Token]:

@@ -16,10 +16,14 @@ from dataclasses import dataclass
 from prism.latex.parsing.tokens import Ambiguity, Token, nesting_change
 from prism.latex.words import PLAIN_FACTORS, SURE_UNITS, UNIT_EXPRESSION, compiled, word_set
 
-_MAY_HOLD = re.compile(r"\d(?:\s|\\,|~)?(?:[A-Za-z]{2}|[A-Za-z]/[a-z]|[A-Za-z](?![A-Za-z]))")
+_BEFORE, _GAP = r"(?:(?<![\w.\\])|(?<=\\cdot)|(?<=\\times))", r"(?:\s|\\,|~)?"  # a number stands between them
 _QUANTITY = (
-    r"(?:(?<![\w.\\])|(?<=\\cdot)|(?<=\\times))(?P<number>\d+\.\d+|\.\d+|\d+)(?:\s|\\,|~)?"
+    rf"{_BEFORE}(?P<number>\d+\.\d+|\.\d+|\d+){_GAP}"
     rf"(?P<unit>{UNIT_EXPRESSION}(?:\s?/\s?\((?P<below>[A-Za-z]+)\))?)(?![A-Za-z_'/(^])(?!\s*[_^(])"
+)
+_LIKE_QUANTITY = re.compile(rf"{_BEFORE}[\d.]*\d{_GAP}[A-Za-z]")
+_LIKE_SURE = re.compile(
+    rf"{_BEFORE}(?:[\d.]*\d{_GAP}[A-Za-z](?:[A-Za-z]|\s?/)|(?:[\d.]+\d|0){_GAP}[A-Za-z](?!\s*[_^(]))"
 )
 _END = re.compile(r"\s*(?:\Z|[-+=<>*/)\]},;&$|]|\\(?:cdot|times|right|approx|sim|[\\,;.]|q?quad)(?![a-z]))")
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|unit|rm)\s*[{\s~]*([A-Za-z][A-Za-z/^0-9·{}-]*?)(?=[\s}]|\\|\Z)")
@@ -50,7 +54,7 @@ def with_typed_units(tokens: list[Token], latex: str) -> list[Token]:
     Errors:
         Ambiguity: letters behind a number beside a unit that may be another unit or symbols, `0.5kg\cdot4186J/(kgC)`.
     """
-    if not _MAY_HOLD.search(latex):
+    if not (_LIKE_SURE.search(latex) or (_LIKE_QUANTITY.search(latex) and _UPRIGHT.search(latex))):
         return tokens
     units: list[_Quantity] = []
     for start, end in _sides(tokens):

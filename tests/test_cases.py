@@ -392,7 +392,7 @@ def test_verify(row: VerifyRow) -> None:
 @pytest.mark.parametrize("row", params("links", LinkRow))
 def test_link(row: LinkRow) -> None:
     import prism
-    from prism.grading.chains.links import check_link
+    from prism.equivalence.chains.links import check_link
 
     left, right = prism.parse(row.chain).members
     found = check_link(left, right, context_of(row) or prism.Context())

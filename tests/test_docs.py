@@ -418,8 +418,8 @@ def test_examples_of_docstrings_are_code(site: Path) -> None:
 @pytest.mark.slow
 def test_the_reference_names_every_reason_flag_and_status(pages: dict[str, _Html]) -> None:
     from prism.equivalence import verdict
+    from prism.equivalence.chains import links
     from prism.grading import result, scoring, selection
-    from prism.grading.chains import links
 
     said = pages["reference/reasons.html"].text
     lists = (verdict.REASONS, links.REASONS, selection.WITHHELD_REASONS, result.FLAGS, scoring.PARTS)

@@ -6,7 +6,7 @@ read, words, or a lone symbol or number, which states nothing. Every node should
 by the verdict on the formula against itself.
 
 *Links*: every two members of a solution that an equality joins inside a chain `A = B = C`, or from a row to the row
-below that begins with `=`, are decided by `prism.grading.chains.links.check_link`: confirmed, refuted, approximate or
+below that begins with `=`, are decided by `check_link` of `prism.equivalence.chains.links`: confirmed, refuted, approximate or
 undecided. A refuted link says that the author errs or that PRISM does: those that a person has read stand in
 `worked_refuted_read.toml`. The same is counted for the responses of `rollouts.jsonl`, whose authors err more often.
 
@@ -33,11 +33,11 @@ from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
 from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
 from prism.authoring.candidates import statement_context  # noqa: E402
+from prism.equivalence.chains.links import Link, check_link  # noqa: E402
 from prism.equivalence.matching import match  # noqa: E402
 from prism.equivalence.numbers.comparison import NumberSpec  # noqa: E402
 from prism.equivalence.statements import is_mention  # noqa: E402
-from prism.grading.chains.chain import continues_row  # noqa: E402
-from prism.grading.chains.links import Link, check_link  # noqa: E402
+from prism.grading.chain_statements import continues_row  # noqa: E402
 from prism.grading.claims.claim import is_committed, with_left_side  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
 from prism.physics.context import Context, parse  # noqa: E402

@@ -22,8 +22,8 @@ from prism.diagnosis.rule_map import (
     WITHHELD_ORIGINS,
     Origin,
 )
+from prism.equivalence.chains.links import REASONS as LINK_REASONS
 from prism.equivalence.verdict import REASONS, STAGES
-from prism.grading.chains.links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS
 

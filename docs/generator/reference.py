@@ -257,8 +257,8 @@ def _attributes(kind: type) -> str:
 
 def reasons() -> str:
     """Return the page of reasons, flags and statuses: every code that a row, a verdict or a diagnosis can hold."""
+    from prism.equivalence.chains.links import REASONS as LINKS
     from prism.equivalence.verdict import REASONS, STAGES, Stage, Status
-    from prism.grading.chains.links import REASONS as LINKS
     from prism.grading.result import FLAGS
     from prism.grading.scoring import PARTS, STATUSES
     from prism.grading.selection import WITHHELD_REASONS

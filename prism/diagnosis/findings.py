@@ -105,12 +105,12 @@ from prism.diagnosis.wrong_numbers import (
     states_number,
     wrong_number_behind_match,
 )
+from prism.equivalence.chains.links import check_link
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
 from prism.equivalence.numbers.known_values import evaluate_with_units
 from prism.equivalence.statements import statements_of
 from prism.errors import PrismError, named_type
-from prism.grading.chains.links import check_link
 from prism.grading.prepared import PreparedProblem, in_alternative, prepare
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade

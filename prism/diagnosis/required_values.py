@@ -195,8 +195,8 @@ def evaluate_renamed(nodes: tuple[Expr, ...], table: PointTable, renamings: Sequ
 
 def _renamed_values(name: str, names: Mapping[str, str], atoms: Mapping[str, Expr], table: PointTable) -> Floats:
     """Return the values of a variable of a tape whose symbols are replaced by others; arguments as above."""
-    if names and name in atoms:
-        new = {symbol(one): symbol(other) for one, other in names.items()}
+    if name in atoms and not (inner := symbols(atoms[name])).isdisjoint(names):
+        new = {symbol(one): symbol(other) for one, other in names.items() if one in inner}
         return _variable_values(canonical(substitute(atoms[name], new)), table)
     return _variable_values(names.get(name, name), table)
 

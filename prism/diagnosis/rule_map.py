@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from prism.equivalence.chains.links import REASONS as LINK_REASONS
 from prism.equivalence.verdict import Stage
-from prism.grading.chains.links import REASONS as LINK_REASONS
 from prism.grading.result import Grade
 from prism.grading.selection import WithheldReason
 
@@ -129,7 +129,7 @@ FLAG_ORIGINS: Mapping[str, Origin] = {
 }
 """For each flag of a grade (`prism.grading.result.FLAGS`) where it comes from."""
 
-LINK_ORIGINS: Mapping[str, Origin] = dict.fromkeys(LINK_REASONS, Origin("C.1", ("prism.grading.chains.links",)))
+LINK_ORIGINS: Mapping[str, Origin] = dict.fromkeys(LINK_REASONS, Origin("C.1", ("prism.equivalence.chains.links",)))
 """For each reason of a link of a chain where it comes from: they are all given in one module."""
 
 

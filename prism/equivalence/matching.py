@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 from prism.algebra.alternatives import has_several_values, signed_branches
 from prism.algebra.expr import (
@@ -19,6 +20,7 @@ from prism.algebra.expr import (
     Formula,
     canonical,
     formula,
+    plain_parts,
     substituted,
     symbol,
     symbols,
@@ -83,9 +85,9 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
 
     Args:
         a, b: reference and claim: formulas, or LaTeX in any form that `parse` reads. The decision is symmetric but
-            for bare expressions, chains and stated numbers: a chain as the claim states several formulas, and one
-            must agree; a chain as the reference needs all its links; a measured number as the reference has to be
-            stated, within the tolerance of its figures.
+            for bare expressions, chains and stated numbers: a chain as the claim states several formulas, one must
+            agree and no link may be false; a chain as the reference needs all its links; a measured number as the
+            reference has to be stated, within the tolerance of its figures.
         context: symbols, domains, constants, definitions and values of the problem, as `Context` or as the mapping
             that `Context.from_dict` takes; by default every symbol is a positive real number.
 
@@ -121,7 +123,32 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
         except LatexSyntaxError as error:
             return Verdict(Status.UNDECIDED, "parse_error", detail=str(error), cost=account.spent)
         verdict = match_within_budget(reference, claim, context)
+        if verdict.status == Status.EQUIVALENT and (false := _false_link(reference, claim, context)) is not None:
+            verdict = Verdict(Status.DIFFERENT, "condition", detail=f"its chain says {false}, which does not follow")
     return replace(_TOO_LARGE if account.is_exhausted else verdict, cost=account.spent)
+
+
+def _false_link(reference: Formula, claim: Formula, context: Context) -> str | None:
+    """Return the first two neighbours of a claim's chain that are not equal, `a = b`; None if all may be.
+
+    They are not if the link is refuted, or if it ties the letters of the problem otherwise than the reference does.
+    """
+    from prism.equivalence.chains.links import check_link
+
+    required, known = [each.formula for each in statements_of(reference)], symbols_of(reference)
+    for chain in plain_parts(claim):
+        for relation, (left, right) in zip(chain.relations, pairwise(chain.members), strict=False):
+            if chain.kind != "chain" or relation not in EQUALITIES:
+                continue
+            link = check_link(left, right, context)
+            says = formula((left, right), ("=",))
+            is_open = link.reason in ("varying_ratio", "other_variables") and symbols_of(says) <= known
+            is_open = is_open and bool(symbols(left) and symbols(right) and not (context.definitions or context.givens))
+            if (link.status == "refuted" or is_open) and not any(
+                agree_without_givens(f, says, context) for f in required
+            ):
+                return f"{left} = {right}"
+    return None
 
 
 def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:

@@ -14,7 +14,7 @@ from prism.budget import OverBudget
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.grading.answers.final_answers import FinalAnswer, is_answer, with_subjects
-from prism.grading.chains.chain import members_before
+from prism.grading.chain_statements import members_before
 from prism.grading.claims.claim import is_committed
 from prism.grading.claims.conditions import conditioned_orders
 from prism.grading.claims.italic_units import known_dimensions, with_italic_units

@@ -17,7 +17,7 @@ from enum import StrEnum
 from prism.algebra.expr import ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.answers.final_answers import is_answer
-from prism.grading.chains.chain import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
+from prism.grading.chain_statements import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
 from prism.grading.claims.joints import superseded_orders
 from prism.grading.claims.restatements import restates
 from prism.grading.copies import is_copy

@@ -31,12 +31,12 @@ from prism.algebra.expr import EQUALITIES, Formula, symbols_of, walk
 from prism.budget import CONSEQUENCES, share
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis, diagnose
 from prism.diagnosis.wording import Difference
+from prism.equivalence.chains.links import check_link
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import claimed_number
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
-from prism.grading.chains.links import check_link
 from prism.grading.claims.own_symbols import letter_of
 from prism.grading.prepared import PreparedProblem, in_alternative
 from prism.grading.references import ReferenceNode

@@ -24,8 +24,8 @@ from prism.diagnosis.rule_map import (
     WITHHELD_ORIGINS,
     Origin,
 )
+from prism.equivalence.chains.links import REASONS as LINK_REASONS
 from prism.equivalence.verdict import REASONS, Stage
-from prism.grading.chains.links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS, WithheldReason
 from tests.support.scripts import load_script
@@ -33,7 +33,7 @@ from tests.support.scripts import load_script
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: list[Mapping[Any, Origin]] = [VERDICT_ORIGINS, STAGE_ORIGINS, WITHHELD_ORIGINS, FLAG_ORIGINS, LINK_ORIGINS]
 ASKS = ("isdisjoint", "frozenset")  # calls that ask for a reason and give none
-LISTS = ("prism.equivalence.verdict", "prism.grading.chains.links")  # of all reasons; of another family
+LISTS = ("prism.equivalence.verdict", "prism.equivalence.chains.links")  # of all reasons; of another family
 
 
 def deciding_modules() -> dict[str, ast.Module]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prism.algebra.expr import Expr
-from prism.grading.chains.links import REASONS, Link, check_link
+from prism.equivalence.chains.links import REASONS, Link, check_link
 from prism.physics.context import Context, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ def test_a_factor_is_found_whatever_it_multiplies() -> None:
 CODE = """
 from itertools import product
 from prism.physics.context import Context
-from prism.grading.chains.links import check_link
+from prism.equivalence.chains.links import check_link
 from tests.grading.test_chain_links import MEMBERS, member
 print([check_link(member(a), member(b), Context()) for a, b in product(MEMBERS[::3], MEMBERS[::3])])
 """

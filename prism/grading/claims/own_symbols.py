@@ -33,12 +33,12 @@ from prism.algebra.expr import (
 )
 from prism.algebra.symbols import labels_of, symbol_of
 from prism.budget import charge, charge_steps
+from prism.equivalence.chains.links import check_link
 from prism.equivalence.context_facts import without_factor, without_power
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.known_values import KnownValues, evaluate_with_units
 from prism.equivalence.numbers.stated import StatedNumber
 from prism.equivalence.statements import statements_of
-from prism.grading.chains.links import check_link
 from prism.physics.context import EMPTY_CONTEXT, Context
 
 MAX_ROUNDS = 6  # of substituting definitions into one another

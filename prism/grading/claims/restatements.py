@@ -19,9 +19,7 @@ from prism.budget import PAIR, remembered, share
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.equivalence.notation.choice import notation_of, with_matching_calls
-from prism.equivalence.statements import Statement
-from prism.grading.chains.member_values import (
+from prism.equivalence.chains.member_values import (
     MAX_LITERALS,
     MIN_POINTS,
     half_last_place,
@@ -31,6 +29,8 @@ from prism.grading.chains.member_values import (
     value_of,
     with_literal_moved,
 )
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
+from prism.equivalence.statements import Statement
 from prism.physics.context import Context
 from prism.physics.quantities import resolve_units
 

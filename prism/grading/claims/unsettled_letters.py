@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from prism.algebra.expr import Expr, Formula, symbols, symbols_of
-from prism.grading.chains.links import check_link
+from prism.equivalence.chains.links import check_link
 from prism.latex import Joint, LocatedFormula
 from prism.latex.prose import FORMULA, mask_formulas
 from prism.latex.word_lists import any_word

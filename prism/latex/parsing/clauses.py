@@ -17,6 +17,7 @@ from prism.algebra.expr import EQUALITIES, Expr
 from prism.latex.parsing.formula_numbers import is_formula_number, start_of_formula_number, starts_with_formula_number
 from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
+    GAP_NONE,
     GAP_QUAD,
     GAP_SPACE,
     OPERATORS,
@@ -514,7 +515,8 @@ def _condition_in_brackets_or_item(items: list[Token], index: int) -> Token:
     apart = item.gap >= GAP_SPACE or before.type not in _MAY_CALL or before.type == "COMMA"
     stated = has_type(items[:index], "REL")
     later = content[1:] if worded else content
-    remark = any(part.type == "ROMAN" and part.text == "text" and words_in_text(part) for part in later)
+    is_restated = before.type == "ROMAN" and item.gap > GAP_NONE  # in another unit, `3\text{ m} (10\text{ ft})`
+    remark = any(_is_text(part) and words_in_text(part) and (is_restated or not _is_known_unit(part)) for part in later)
     remark = (
         remark
         and (worded or not (related or has_type(content, *_JOINING_SIGNS)))

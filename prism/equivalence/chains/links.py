@@ -30,14 +30,7 @@ from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_tape
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import tape_of
-from prism.equivalence.matching import equivalent
-from prism.equivalence.notation.angles import angle_from_degrees
-from prism.equivalence.notation.choice import notation_of, with_matching_calls
-from prism.equivalence.numbers.known_values import degree_exponent
-from prism.equivalence.numbers.stated import rational_value
-from prism.equivalence.points.zero_sets import is_identity
-from prism.errors import PrismError
-from prism.grading.chains.member_values import (
+from prism.equivalence.chains.member_values import (
     MIN_POINTS,
     SAME_RATIO,
     VANISHED,
@@ -52,7 +45,14 @@ from prism.grading.chains.member_values import (
     unit_powers,
     value_of,
 )
-from prism.grading.chains.truncated_series import truncated_series
+from prism.equivalence.chains.truncated_series import truncated_series
+from prism.equivalence.matching import equivalent
+from prism.equivalence.notation.angles import angle_from_degrees
+from prism.equivalence.notation.choice import notation_of, with_matching_calls
+from prism.equivalence.numbers.known_values import degree_exponent
+from prism.equivalence.numbers.stated import rational_value
+from prism.equivalence.points.zero_sets import is_identity
+from prism.errors import PrismError
 from prism.physics.context import Context
 from prism.physics.quantities import italic_units_as_quantity, read_quantity, resolve_units
 from prism.physics.tables import BASE_UNITS

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise, product
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula
+from prism.equivalence.chains.links import NUMBERS_AGREE, check_link
+from prism.equivalence.chains.member_values import lone_literal
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.statements import Statement
-from prism.grading.chains.links import NUMBERS_AGREE, check_link
-from prism.grading.chains.member_values import lone_literal
 from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context

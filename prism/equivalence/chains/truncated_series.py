@@ -21,8 +21,8 @@ from prism.budget import charge_steps
 from prism.engine.lowering import Notation, build_tape
 from prism.engine.tape import Tape
 from prism.engine.zero_set import draws
+from prism.equivalence.chains.member_values import FACTOR, evaluate, scaled_difference
 from prism.equivalence.points.pairs import samplings_of
-from prism.grading.chains.member_values import FACTOR, evaluate, scaled_difference
 from prism.physics.context import Context
 
 MAX_POWERS = 24  # of one symbol in a member; a longer sum is no series that a person writes

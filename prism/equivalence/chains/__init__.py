@@ -1,0 +1,1 @@
+"""Chains `a = b = c`: whether two neighbouring members are equal, and what each member is worth."""

@@ -145,7 +145,8 @@ def _false_link(reference: Formula, claim: Formula, context: Context) -> str | N
             is_open = link.reason in ("varying_ratio", "other_variables") and symbols_of(says) <= known
             is_open = is_open and bool(symbols(left) and symbols(right) and not (context.definitions or context.givens))
             if (link.status == "refuted" or is_open) and not any(
-                agree_without_givens(f, says, context) for f in required
+                f.members == says.members or (symbols_of(says) and agree_without_givens(f, says, context))
+                for f in required
             ):
                 return f"{left} = {right}"
     return None

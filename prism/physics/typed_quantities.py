@@ -16,7 +16,7 @@ from itertools import combinations
 from prism.errors import LatexSyntaxError
 from prism.latex import parse as parse_latex
 from prism.physics.quantities import read_product
-from prism.physics.tables import Unit
+from prism.physics.tables import PI, Unit
 from prism.physics.units import find_unit
 
 _SAME_VALUE = 0.05  # relative: every step of a calculation is rounded
@@ -69,6 +69,9 @@ def _units(side: str) -> list[str]:
 
 def _agree(one: Unit, other: Unit) -> bool:
     """Return True for two quantities of one dimension that differ by no more than rounding."""
-    if one.dimension != other.dimension or not any(one.dimension) or one.pi != other.pi:
-        return False
-    return abs(one.factor - other.factor) <= _SAME_VALUE * abs(one.factor)
+    values = [unit.factor * PI**unit.pi for unit in (one, other)]
+    return (
+        one.dimension == other.dimension
+        and any(one.dimension)
+        and abs(values[0] - values[1]) <= _SAME_VALUE * abs(values[0])
+    )

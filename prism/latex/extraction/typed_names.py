@@ -29,6 +29,7 @@ _INDEXED = re.compile(
     r"(?P<letter>[A-Za-z]|\\[A-Za-z]+)_(?:\{(?:\\text\{)?(?P<index>[A-Za-z0-9]+)\}{1,2}|(?P<one>[A-Za-z0-9]))"
 )
 # A letter with an index in one word: initial and final, components, friction, zero, and parts of a machine.
+_NUMBERED = re.compile(r"(?<![\d.][eE])(?<=[A-Za-zα-ω])\d")  # `m1`, but not `1e5`
 _LIKE_AN_INDEX = re.compile(
     "(?P<factor>[mM](?=v))?(?:[vuaFTtxyrpEKUPVLNWCQ][if]|(?:[vap]|[A-Z])[xyz]|[fF][ks]|[vxyr]o|[vaFp][1-9][xyzif]"
     "|(?![MGKR])[A-Z][a-z][1-9])"
@@ -115,10 +116,11 @@ def typed_names(symbols: frozenset[str]) -> TypedNames:
 
 
 def is_typed(text: str) -> bool:
-    """Return True for a formula without commands and braces that has a word, or a letter with an index in one word."""
+    """Return True for a formula without commands and braces that has a word, or a letter with an index behind it."""
     if not _SIGNS_OF_LATEX.isdisjoint(text):
         return False
-    return any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in _WORDS.findall(text))
+    has_name = any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in _WORDS.findall(text))
+    return has_name or _NUMBERED.search(text) is not None
 
 
 def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:

@@ -30,7 +30,7 @@ PROSE = frozenset(
 DENIALS = frozenset("not never no cannot wrong incorrect incorrectly false isn't doesn't don't nor neither".split())
 # In \mathrm behind a term these are units; shorter ones are also names: `F = m \mathrm{g}`.
 _CLEAR_UNITS = frozenset(
-    "eV keV MeV GeV TeV meV Hz kHz MHz GHz kPa MPa GPa kJ MJ kW MW kg cm mm km nm mol rad dB".split()
+    "eV keV MeV GeV TeV meV Hz kHz MHz GHz kPa MPa GPa kJ MJ kW MW kg cm mm km nm pc kpc Mpc mol rad dB".split()
 )
 _WRITTEN_OUT = frozenset(("square", "cubic", "squared", "cubed", "million", "billion", "trillion"))
 _OHM_PREFIXES = frozenset(("m", "k", "M", "G"))  # `\mathrm{k}\Omega`
@@ -285,7 +285,7 @@ def _stands_behind_number(out: list[Token], item: Token) -> bool:
 
 
 def _is_trailing_unit(items: list[Token], index: int, out: list[Token]) -> bool:
-    r"""Return True if the text at an index is a known unit that ends a term, set apart, as in `F = 2x \text{ N}`.
+    r"""Return True if the text at an index is a known unit that ends a term, `F = 2x \text{ N}`, `\ln(d/\mathrm{pc})`.
 
     Args:
         out: resolved items before the text.
@@ -293,9 +293,10 @@ def _is_trailing_unit(items: list[Token], index: int, out: list[Token]) -> bool:
     item = items[index]
     behind = items[index + 1] if index + 1 < len(items) else None
     ends = behind is None or behind.type in ("REL", "COMMA", "PLUS", "MINUS", "SLASH")
-    if not ends or not out or out[-1].type in OPERATORS:
-        return False
     words = words_in_text(item)
+    is_below = bool(out) and out[-1].type == "SLASH" and _CLEAR_UNITS.issuperset(words)
+    if not ends or not out or (out[-1].type in OPERATORS and not is_below):
+        return False
     if item.text == "math":
         return len(words) == 1 and words[0] in _CLEAR_UNITS and not item.raw[0].text.startswith("\\")
     return bool(item.gap) and bool(words) and words != ["g"] and all(word in UNITS for word in words)
@@ -480,7 +481,8 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
         out.extend(unit_items(unit, item.pos))
         return
     if structured:
-        if item.text == "text" or "SLASH" in [token.type for token in structured]:
+        types = {token.type for token in structured}
+        if item.text == "text" or "SLASH" in types or ("^" in types and len(words) > 1):
             unit = read_unit_expression(item.raw)
             if unit is not None and out and out[-1].type not in OPERATORS:
                 factors = unit_items(unit, item.pos)

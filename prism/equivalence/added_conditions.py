@@ -49,12 +49,8 @@ def added_condition(
     """
     if (denied := _denied_equality(written)) is not None:
         return denied
-    definitions = _definitions_of(required, context, spec)
-    known = (*definitions, *spec.settled, *(each.formula for each in required))
-    letters = frozenset[str]().union(*map(symbols_of, known))
-    for each in dict.fromkeys(f for one in stated for f in (one.formula, *one.conditions)):
-        if _redefines(each, definitions, letters) and not any(matches(f, each) for f in known):
-            return each
+    if (other := other_definition(required, stated, context, spec, matches)) is not None:
+        return other
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):
@@ -63,6 +59,7 @@ def added_condition(
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
     others = [each.formula for each in stated if not each.is_union and each.formula not in own]
+    known = (*_definitions_of(required, context, spec), *spec.settled)
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
         if not _is_about(each, live) or (has_unevaluated(each) and not is_restriction):
             continue
@@ -77,6 +74,26 @@ def added_condition(
         if _is_added(_with_right_sides(each, required), written, context, spec, is_restriction=is_restriction):
             return each
     return None
+
+
+def other_definition(
+    required: tuple[Statement, ...],
+    stated: tuple[Statement, ...],
+    context: Context,
+    spec: NumberSpec,
+    matches: Matches,
+) -> Formula | None:
+    """Return the equation by which a claim defines a letter otherwise than the reference or the problem; None for none.
+
+    Arguments as of `added_condition`.
+    """
+    definitions = _definitions_of(required, context, spec)
+    known = (*definitions, *spec.settled, *(each.formula for each in required))
+    letters = frozenset[str]().union(*map(symbols_of, known))
+    said = dict.fromkeys(f for each in stated for f in (each.formula, *each.conditions))
+    return next(
+        (f for f in said if _redefines(f, definitions, letters) and not any(matches(each, f) for each in known)), None
+    )
 
 
 def _definitions_of(required: Iterable[Statement], context: Context, spec: NumberSpec) -> tuple[Formula, ...]:

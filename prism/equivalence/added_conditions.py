@@ -9,7 +9,7 @@ the reference does not have, nor by what is not decided here: an order among sym
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symbols, symbols_of
 from prism.algebra.operators import OPS
@@ -24,6 +24,7 @@ _EXACT = frozenset(("=", "equiv"))
 _STRICT = frozenset(("<", ">"))
 _UNEQUAL = _STRICT | {"!="}
 _READ = _EXACT | _UNEQUAL
+_WITH_CONDITION = frozenset(("conditional", "restricted"))
 
 Matches = Callable[[Formula, Formula], bool]  # does the second formula say what the first says, without given values
 
@@ -48,6 +49,8 @@ def added_condition(
     """
     if (denied := _denied_equality(written)) is not None:
         return denied
+    if (other := other_definition(required, stated, context, spec, matches)) is not None:
+        return other
     if any(each.conditions for each in required):
         return None
     if any(numeric_of(each.formula) for each in required):
@@ -56,7 +59,7 @@ def added_condition(
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
     others = [each.formula for each in stated if not each.is_union and each.formula not in own]
-    known = (*context.definitions, *spec.settled)
+    known = (*_definitions_of(required, context, spec), *spec.settled)
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
         if not _is_about(each, live) or (has_unevaluated(each) and not is_restriction):
             continue
@@ -71,6 +74,57 @@ def added_condition(
         if _is_added(_with_right_sides(each, required), written, context, spec, is_restriction=is_restriction):
             return each
     return None
+
+
+def other_definition(
+    required: tuple[Statement, ...],
+    stated: tuple[Statement, ...],
+    context: Context,
+    spec: NumberSpec,
+    matches: Matches,
+) -> Formula | None:
+    """Return the equation by which a claim defines a letter otherwise than the reference or the problem; None for none.
+
+    Arguments as of `added_condition`.
+    """
+    definitions = _definitions_of(required, context, spec)
+    known = (*definitions, *spec.settled, *(each.formula for each in required))
+    letters = frozenset[str]().union(*map(symbols_of, known))
+    said = dict.fromkeys(f for each in stated for f in (each.formula, *each.conditions))
+    return next(
+        (f for f in said if _redefines(f, definitions, letters) and not any(matches(each, f) for each in known)), None
+    )
+
+
+def _definitions_of(required: Iterable[Statement], context: Context, spec: NumberSpec) -> tuple[Formula, ...]:
+    """Return the equations by which a reference, the nodes beside it or the problem say what a letter means."""
+    explained = (f for whole in spec.settled if whole.kind in _WITH_CONDITION for f in whole.parts[1:])
+    own = (f for each in required for f in each.conditions)
+    return tuple(
+        f for f in (*own, *explained, *context.definitions) if f.kind == "equation" and f.members[0].op == "sym"
+    )
+
+
+def _redefines(f: Formula, definitions: Iterable[Formula], known: Collection[str]) -> bool:
+    """Return True if an equation defines a letter otherwise than the reference or the problem does.
+
+    That is one which is solved for a defined letter, or ties the letters of a definition. A value is put in for a
+    letter that is defined by a formula, and redefines nothing.
+
+    Args:
+        f: a formula of the claim, which no formula of reference and problem says.
+        definitions: as of `_definitions_of`.
+        known: letters that the reference and the problem have.
+    """
+    letters = symbols_of(f)
+    if f.kind != "equation" or not letters.issubset(known):
+        return False
+    for each in definitions:
+        subject, meaning = each.members
+        is_solved = f.members[0] == subject and (symbols(f.members[1]) or not symbols(meaning))
+        if is_solved or (len(letters) > 1 and subject.name in letters and letters <= symbols_of(each)):
+            return True
+    return False
 
 
 def _denied_equality(chain: Formula) -> Formula | None:

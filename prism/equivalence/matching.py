@@ -48,7 +48,7 @@ from prism.equivalence.notation.angles import in_degrees
 from prism.equivalence.notation.constant_readings import EULER_READING, with_euler
 from prism.equivalence.notation.dummies import with_common_dummies
 from prism.equivalence.notation.possible_functions import with_functions
-from prism.equivalence.numbers.comparison import NumberComparison, NumberSpec, compare_numbers
+from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers
 from prism.equivalence.numbers.known_values import closed_form_number, evaluate_with_units, implied_number
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
@@ -367,7 +367,7 @@ def _match_as_read(reference: Formula, claim: Formula, context: Context, spec: N
         if own.is_whole and other.is_whole and (own.value, own.rates) != (other.value, other.rates):
             is_measured = True  # whole numbers differ at any size, and by what is counted
         if is_measured or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
-            return _number_verdict(wanted, stated, spec)
+            return compare_numbers(wanted, stated.number, spec)
     elif (
         wanted is not None
         and spec.is_node
@@ -378,7 +378,7 @@ def _match_as_read(reference: Formula, claim: Formula, context: Context, spec: N
     if wanted is None and (entries := _compare_entries(reference, claim, spec)) is not None:
         return entries
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
-        return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
+        return replace(rejected, readings=())
     verdict = _compare_in_stages(one, two, context)
     is_closed = symbols_of(reference) == {side.name for side in reference.members if side.op == "sym"}
     if verdict.status != Status.EQUIVALENT and (context.givens or is_closed):
@@ -479,13 +479,6 @@ def _may_be_approximate(a: Formula, b: Formula) -> bool:
 # Numbers. -------------------------------------------------------------------------------------------------------
 
 
-def _number_verdict(wanted: Numeric, stated: Numeric, spec: NumberSpec) -> Verdict:
-    """Compare two numbers stated for the same quantity, and return the result as a verdict."""
-    found = compare_numbers(wanted, stated.number, spec)
-    proof = "tested" if found.status == Status.EQUIVALENT else None
-    return Verdict(found.status, found.reason, proof, readings=found.readings, detail=found.detail)
-
-
 def _compare_entries(reference: Formula, claim: Formula, spec: NumberSpec) -> Verdict | None:
     """Compare tables of numbers entry by entry, each as a number of its own; None if they are no such tables.
 
@@ -499,10 +492,7 @@ def _compare_entries(reference: Formula, claim: Formula, spec: NumberSpec) -> Ve
     if wanted.keys() != stated.keys():
         return None
     subject = reference.members[0]
-    verdicts = [
-        _number_verdict(Numeric(subject, number), Numeric(subject, stated[place]), spec)
-        for place, number in wanted.items()
-    ]
+    verdicts = [compare_numbers(Numeric(subject, number), stated[place], spec) for place, number in wanted.items()]
     return max(verdicts, key=lambda verdict: RANK[verdict.status])
 
 
@@ -551,7 +541,7 @@ def _is_zero(member: Expr) -> bool:
     return number is not None and not number.value
 
 
-def _rejection_beside(stated: Numeric, spec: NumberSpec) -> NumberComparison | None:
+def _rejection_beside(stated: Numeric, spec: NumberSpec) -> Verdict | None:
     """Return why no other node of the problem with a number for this quantity accepts the stated number.
 
     None if one accepts it, or if there is no such node (`spec.beside`).
@@ -578,7 +568,7 @@ def _match_implied_number(
     if wanted is None:
         return verdict
     of_givens = NumberSpec(figures=3, is_final=spec.is_node, is_node=spec.is_node)
-    found = _number_verdict(wanted, stated, spec if wanted.number.is_exact else of_givens)
+    found = compare_numbers(wanted, stated.number, spec if wanted.number.is_exact else of_givens)
     if found.status != Status.EQUIVALENT:
         return verdict if verdict.status == Status.UNDECIDED else found
     readings = (*found.readings, "given: all that it depends on")

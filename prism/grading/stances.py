@@ -184,7 +184,10 @@ def _assertions_on_node(
     If the claim matches the node (`is_match`) and no single statement does, the whole formula is one assertion more.
     """
     assertions = []
+    explained = {f.members for wanted in node.formulas for each in statements_of(wanted) for f in each.conditions}
     for plain in statements:
+        if plain.statement.formula.members in explained:
+            continue
         if _is_denied(plain.statement, node, matrix.cells):
             assertions.append(Assertion(plain.statement, Stance.CONTRADICTS, node.is_number, is_solved=True))
             continue

@@ -187,6 +187,7 @@ _HYPHEN = re.compile("(?<=[A-Za-zΩ])-(?=[A-Za-zΩµ])")  # of a product: N-m, k
 _PARTNER = {"(": ")", "{": "}", "[": "]"}
 
 
+@lru_cache(maxsize=_MAX_CACHED)
 def parse_unit_text(text: str) -> UnitProduct:
     r"""Parse a text that `normalize_unit_text` has rewritten, as `J/(mol K)`, into its factors.
 
@@ -198,29 +199,17 @@ def parse_unit_text(text: str) -> UnitProduct:
     """
     if len(text) > MAX_TEXT:
         raise NoReadingError(f"{len(text)} characters are too many for a unit")
-    found = _parsed(_HYPHEN.sub("*", text))
-    if isinstance(found, str):
-        raise NoReadingError(found)
-    return found
-
-
-@lru_cache(maxsize=_MAX_CACHED)
-def _parsed(text: str) -> UnitProduct | str:
-    """Return the product that a text spells, or why it spells none."""
-    tokens, at = [], 0
+    tokens, at, text = [], 0, _HYPHEN.sub("*", text)
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None:
-            return f"{text[at:].strip()!r} is no unit"
+            raise NoReadingError(f"{text[at:].strip()!r} is no unit")
         tokens.append(token)
         at = token.end()
     parser = _Parser(tokens, has_light="eV" in text)
-    try:
-        found = parser.product()
-    except NoReadingError as fault:
-        return str(fault)
+    found = parser.product()
     if parser.tokens:
-        return f"{parser.tokens[0][0].strip()!r} stands alone"
+        raise NoReadingError(f"{parser.tokens[0][0].strip()!r} stands alone")
     match found:  # a fraction alone is what it holds
         case UnitProduct((Expr(op="div", args=(above, below)),), ()):
             return replace(found, above=(above,), below=(below,))
@@ -295,7 +284,10 @@ class _Parser:
             exponent = self.tokens.pop(0)["power"].strip("{}() ")
         if exponent is None:
             return (found,)
-        power = _read_exponent(exponent)
+        try:
+            power = Fraction(exponent.replace(" ", ""))
+        except (ValueError, ZeroDivisionError):
+            raise NoReadingError(f"{exponent!r} is no power of a unit") from None
         names = split_joined_units(found.name, is_negative=power < 0) if found.op == "unit" else ()
         parts = tuple(map(_unit, names)) or (found,)
         return (*parts[:-1], _raised(parts[-1], power))
@@ -369,12 +361,3 @@ def split_joined_units(name: str, *, is_negative: bool) -> tuple[str, ...]:
         and (len(name) > 2 or name == "ms" or name.isupper() or name[0].isupper())
     ]  # fmt: skip
     return found[0] if len(found) == 1 else (name,)
-
-
-def _read_exponent(text: str) -> Fraction:
-    """Parse an exponent such as `1/2`; raise NoReadingError if it divides by zero."""
-    over, _, under = text.replace(" ", "").partition("/")
-    try:
-        return Fraction(over) / Fraction(under or 1)
-    except ZeroDivisionError:
-        raise NoReadingError(f"{text!r} divides by zero") from None

@@ -59,13 +59,10 @@ def base_unit_product(factor: Fraction, pi: int, dimension: Dimension) -> Expr:
     factors = [] if factor == 1 or pi else [number(factor)]
     if pi:
         power = Expr("const", name="pi")
-        above = [number(factor.numerator)] * (factor.numerator != 1) + [power] * (pi > 0)
+        power = power if abs(pi) == 1 else Expr("pow", (power, number(abs(pi))))
+        above = product_of([number(factor.numerator)] * (factor.numerator != 1) + [power] * (pi > 0))
         below = [number(factor.denominator)] * (factor.denominator != 1) + [power] * (pi < 0)
-        if abs(pi) != 1:
-            raised = Expr("pow", (power, number(abs(pi))))
-            above, below = ([raised if part == power else part for part in parts] for parts in (above, below))
-        top = product_of(above)
-        factors = [Expr("div", (top, product_of(below))) if below else top]
+        factors = [Expr("div", (above, product_of(below))) if below else above]
     for name, exponent in zip(BASE_UNITS, dimension, strict=True):
         if exponent:
             base = symbol(rf"\unit{{{name}}}")

@@ -38,8 +38,8 @@ _IN_TEXT = re.compile(
     r"\\text(?:bf|it|rm)?\s*\{\s*(?:\(?[A-J]\)?|[^{}]*[A-Za-z]{3,}\s[^{}]*[A-Za-z]{3}[^{}]*|[A-Za-z]{4,})\.?\s*\}\.?"
 )  # `\text{(D)}`
 _UNCERTAIN = re.compile(r"\A([-+]?\d+\.\d+)\(\d{1,2}\)")  # `12.3(4)`; nobody records a product
-_JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
-_TEXT = re.compile(r"\\text\{[^{}]*\}")
+_JOINS = re.compile(r"(?<=[\s\d}])(or|and|where|with)(?=\s)")
+_TEXT = re.compile(r"\\text\{(?:[^{}]|\{[^{}]*\})*\}")
 _COPIED = (
     "id",
     "symbols",
@@ -149,14 +149,15 @@ def formulas_of_answer(written: str) -> list[str]:
     bare = _JOINS.sub(r"\\text{ \1 }", bare)
     if _WORDS.fullmatch(bare) or _PROSE.search(_TEXT.sub("", bare)) or _IN_TEXT.fullmatch(bare):
         return []
+    whole = rf"\[{bare}\]" if "$" in bare else f"${bare}$"  # dollars within its texts part nothing
     if _PROSE.search(bare):  # words in `\text` around formulas
-        return [item.latex for item in extract(f"${bare}$") if "=" in item.latex]
-    if any(mark in bare.replace(r"\$", "") for mark in _DELIMITERS):
+        return [item.latex for item in extract(whole) if "=" in item.latex]
+    if any(mark in _TEXT.sub("", bare).replace(r"\$", "") for mark in _DELIMITERS):
         return [item.latex for item in extract(written) if item.kind != "plain"]
     try:
         read = parse(bare)
     except LatexSyntaxError:
-        return [item.latex for item in extract(written)]
+        return [item.latex for item in extract(whole if "$" in bare else written)]
     if (components := components_of(read)) is not None:
         return [write(part) for part in components.parts]
     if read.kind == "system":

@@ -20,6 +20,7 @@ from prism.equivalence.points.zero_sets import compare_with_itself, is_identity
 from prism.errors import LatexSyntaxError
 from prism.latex import Extraction, LocatedFormula, extract
 from prism.latex import parse as parse_latex
+from prism.latex.number_text import read_number_text
 from prism.physics.constants import constant_table, constants_with_value
 from prism.physics.context import Context, Declaration
 from prism.physics.quantities import parse_quantity
@@ -30,7 +31,6 @@ _NEAR = 60  # characters on either side of a symbol in which its constant is nam
 _LITTLE_WORDS = frozenset(
     ("constant", "of", "the", "in", "vacuum", "molar", "standard", "a", "an", "electric", "magnetic")
 )
-_DIGITS = re.compile(r"-?[\d.]+")
 _IN_LIGHT = re.compile(r"eV\s*(?:/\s*c|c\^)")  # masses in MeV/c^2 say what c is
 _OF_NUMBERS = frozenset(("num", "neg", "mul", "div", "pow"))  # what a number without a unit consists of
 _WORD_AFTER = re.compile(r"\s*(?:\$\$?|\\\))[^\S\n]+([^\W\d_][^\s.,;:!?()$\\]*)")  # behind a formula that ends there
@@ -192,9 +192,8 @@ def _constant_of_value(name: str, text: str) -> str:
 
     An R of `8.314 J/(mol K)` is the gas constant.
     """
-    found = parse_quantity(text)
-    digits = _DIGITS.match(text)
-    figures = len(digits[0].replace(".", "").lstrip("-0")) if digits else 0
+    found, number = parse_quantity(text), read_number_text(text)
+    figures = len(number.mantissa.replace(".", "").lstrip("-0")) if number else 0
     if found is None or not constants_with_value(found.value, found.dimension, figures, among=frozenset((name,))):
         return ""
     readings = constant_table().readings(name)

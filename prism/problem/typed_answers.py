@@ -53,15 +53,12 @@ def plain_answer(text: str) -> str:
     split = _UNIT_APART.fullmatch(text)
     if split is not None and (split["unit"] or find_unit_product(split["words"]) is not None):
         text = f"{split['number']} {split['unit'] or split['words']}"
-    text = _LAST_OF_LIST.sub(", ", _without_last_words(_POWER_APART.sub(r" \\times ", text)))
+    text = _POWER_APART.sub(r" \\times ", text)
+    remark = _LAST_WORDS.search(text)  # behind a comma or in brackets, `4\,\text{m}, \text{ violet}`
+    text = text[: remark.start()] if remark and is_remark(remark["words"].split()) else text
+    text = _LAST_OF_LIST.sub(", ", text)
     wrapped = _WRAPPED.fullmatch(text)
     return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
-
-
-def _without_last_words(text: str) -> str:
-    r"""Return an answer without a remark in words behind a comma or in brackets, `4\,\text{m}, \text{ violet}`."""
-    found = _LAST_WORDS.search(text)
-    return text[: found.start()] if found and is_remark(found["words"].split()) else text
 
 
 def typed_quantity(text: str) -> str | None:

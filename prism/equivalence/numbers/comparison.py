@@ -17,7 +17,7 @@ from prism.algebra.expr import Formula
 from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.numbers.stated import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber, six_figures
-from prism.equivalence.verdict import Status
+from prism.equivalence.verdict import Status, Verdict
 from prism.physics.dimensions import dimension_text
 from prism.physics.tables import PI, Unit
 
@@ -74,17 +74,7 @@ class NumberSpec:
         return (self.figures or 0) + 64 * self.n_before + 16 * self.is_final + 32 * self.is_node
 
 
-@dataclass(frozen=True, slots=True)
-class NumberComparison:
-    """The result of comparing two numbers; its attributes are those of a `Verdict`."""
-
-    status: Status
-    reason: str
-    detail: str = ""
-    readings: tuple[str, ...] = ()
-
-
-def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -> NumberComparison:
+def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -> Verdict:
     """Decide if a stated number is the one that is asked for, within its tolerance, after conversion of its unit."""
     charge_steps(_STEPS)
     wanted = reference.number
@@ -101,9 +91,7 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
     factor = Fraction(1)
     lacks_unit = spec.is_node and claim.unit is None and wanted.unit is not None
     if lacks_unit and wanted.unit and (any(wanted.dimension) or wanted.unit.pi or spec.asked):
-        if not any(
-            wanted.dimension
-        ):  # a plain number is a fraction, or an angle in radians, unless another is asked for
+        if not any(wanted.dimension):  # a plain number is a fraction, or in radians, unless another is asked for
             plain = compare_numbers(reference, replace(claim, unit=DIMENSIONLESS), spec)
             if plain.status == Status.EQUIVALENT:
                 return plain
@@ -113,15 +101,14 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
         wanted = replace(wanted, unit=spec.asked)
         readings = ("unit: the reference has none; it is read in the one asked for",)
     if not (wanted.value or claim.value or claim.unit or (wanted.unit and wanted.unit.offset)):
-        return NumberComparison(Status.EQUIVALENT, "same_number")  # zero needs no unit
+        return Verdict(Status.EQUIVALENT, "same_number", "tested")  # zero needs no unit
     if claim.dimension != wanted.dimension:
         detail = f"its unit is {dimension_text(claim.dimension)}, where {dimension_text(wanted.dimension)} is asked for"
-        return NumberComparison(Status.DIFFERENT, "dimension", detail)
+        return Verdict(Status.DIFFERENT, "dimension", detail=detail)
     if wanted.rates != claim.rates and wanted.rates and claim.rates:
         if wanted.rates | claim.rates != {"radian", "turn"}:
-            return NumberComparison(
-                Status.DIFFERENT, "dimension", "hertz, radians, turns and kinds of money are not the same"
-            )
+            detail = "hertz, radians, turns and kinds of money are not the same"
+            return Verdict(Status.DIFFERENT, "dimension", detail=detail)
         factor = 2 * PI if "turn" in claim.rates else 1 / (2 * PI)
     is_difference = reference.subject.op == "sym" and bool(symbol_of(reference.subject.name).change)
     ratio = _unit_size(claim) / _unit_size(wanted)
@@ -138,7 +125,7 @@ def _compare_values(
     ratio: Fraction,
     spec: NumberSpec,
     readings: tuple[str, ...],
-) -> NumberComparison:
+) -> Verdict:
     """Decide if a stated value is the one asked for, once its dimension is known to fit.
 
     Args:
@@ -148,7 +135,7 @@ def _compare_values(
         spec: how precisely the number is required.
         readings: assumptions made so far, for the result.
     """
-    same = NumberComparison(Status.EQUIVALENT, "same_number", readings=readings)
+    same = Verdict(Status.EQUIVALENT, "same_number", "tested", readings=readings)
     target = wanted.value if spec.recomputed is None else spec.recomputed
     if not wanted.value:
         return _number_rejection("") if value else replace(same, readings=())
@@ -174,9 +161,9 @@ def _compare_values(
     return _number_rejection(_describe_values(value, target), readings)
 
 
-def _number_rejection(detail: str, readings: tuple[str, ...] = ()) -> NumberComparison:
+def _number_rejection(detail: str, readings: tuple[str, ...] = ()) -> Verdict:
     """Return the result `different` with the reason `other_number`."""
-    return NumberComparison(Status.DIFFERENT, "other_number", detail, readings)
+    return Verdict(Status.DIFFERENT, "other_number", detail=detail, readings=readings)
 
 
 def _describe_values(value: Fraction, target: Fraction) -> str:

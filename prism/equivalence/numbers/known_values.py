@@ -69,12 +69,8 @@ def _factors(node: Expr) -> tuple[Expr, ...]:
 def _is_constant(node: Expr, context: Context) -> bool:
     """Return True for the letter of a constant of nature with a value, or a power of it."""
     base = node.args[0] if node.op == "pow" and node.args[1].value is not None else node
-    return base.op == "sym" and _is_constant_with_value(base.name, context)
-
-
-def _is_constant_with_value(name: str, context: Context) -> bool:
-    """Return True if a symbol is the letter of a constant with a value, and either given or not the problem's own."""
-    return has_constant_value(name) and (may_be_constant(context, name) or name in context.givens)
+    is_known = base.op == "sym" and has_constant_value(base.name)
+    return is_known and (may_be_constant(context, base.name) or base.name in context.givens)
 
 
 def has_constant_value(name: str) -> bool:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from prism.algebra.expr import EQUALITIES, Expr, canonical, formal_ratio, number, ops_of, walk
 from prism.algebra.terms import digits_of, last_place_of
 from prism.engine.zero_set import value_at
+from prism.latex.unit_grammar import product_of
 from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
 from prism.physics.units import find_unit
@@ -139,16 +140,13 @@ def _sum_of_units(node: Expr) -> StatedNumber | None:
     """
     if node.op != "add" or "unit" not in ops_of(node):
         return None
-    terms = [stated_number(arg) for arg in node.args]
-    first = terms[0]
-    if first is None or first.unit is None or first.unit.offset:
+    terms = [(each, each.unit) for each in map(stated_number, node.args) if each is not None and each.unit is not None]
+    kinds = {(unit.dimension, unit.pi, bool(unit.offset)) for _, unit in terms}
+    if len(terms) < len(node.args) or len(kinds) > 1 or terms[0][1].offset:
         return None
-    value = Fraction(0)
-    for term in terms:
-        if term is None or term.unit is None or term.dimension != first.dimension or term.unit.pi != first.unit.pi:
-            return None
-        value += term.value * term.unit.factor / first.unit.factor
-    return StatedNumber(value, first.unit, MIN_INTEGER_FIGURES, Fraction(0), first.rates, is_whole=True)
+    first, unit = terms[0]
+    value = sum((term.value * own.factor / unit.factor for term, own in terms), Fraction(0))
+    return StatedNumber(value, unit, MIN_INTEGER_FIGURES, Fraction(0), first.rates, is_whole=True)
 
 
 def _read_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
@@ -194,36 +192,30 @@ def _is_power_of_ten(node: Expr) -> bool:
 
 def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
     """Split a product into its number and its unit (None without unit). Return None if it has a symbol or no number."""
-    sign = 1
-    while node.op == "neg":
-        node, sign = node.args[0], -sign
+    if node.op == "neg":
+        inner = _split_number_and_unit(node.args[0])
+        if inner is None:
+            return None
+        return (inner[0].args[0] if inner[0].op == "neg" else Expr("neg", (inner[0],))), inner[1]
     numerals: list[Expr] = []
     units: list[Expr] = []
     for factor in node.args if node.op == "mul" else (node,):
+        is_over_unit = factor.op == "div" and is_unit_product(factor.args[1])
         if is_unit_product(factor):
             units.append(factor)
-            continue
-        product, divisor = (factor.args[0], factor.args[1]) if _is_over_unit(factor) else (factor, None)
-        if divisor is None and ops_of(factor).isdisjoint(("unit", "sym")):
+        elif ops_of(factor).isdisjoint(("unit", "sym")):
             numerals.append(factor)
-            continue
-        inner = _split_number_and_unit(product) if divisor is not None or factor.op in ("mul", "neg") else None
-        if inner is None:
+        elif is_over_unit or factor.op in ("mul", "neg"):
+            inner = _split_number_and_unit(factor.args[0] if is_over_unit else factor)
+            if inner is None:
+                return None
+            numerals.append(inner[0])
+            units += [] if inner[1] is None else [inner[1]]
+            if is_over_unit:
+                units.append(Expr("pow", (factor.args[1], Expr("num", name="-1", value=Fraction(-1)))))
+        else:
             return None
-        numerals.append(inner[0])
-        units += [] if inner[1] is None else [inner[1]]
-        units += [] if divisor is None else [Expr("pow", (divisor, Expr("num", name="-1", value=Fraction(-1))))]
-    if not numerals:
-        return None
-    numeral = numerals[0] if len(numerals) == 1 else Expr("mul", tuple(numerals))
-    if sign < 0:
-        numeral = Expr("neg", (numeral,))
-    return numeral, (None if not units else units[0] if len(units) == 1 else Expr("mul", tuple(units)))
-
-
-def _is_over_unit(node: Expr) -> bool:
-    """Return True for a quotient whose denominator is a product of units."""
-    return node.op == "div" and is_unit_product(node.args[1])
+    return (product_of(numerals), product_of(units) if units else None) if numerals else None
 
 
 def _rate_kinds(units: Expr) -> frozenset[str]:
@@ -289,15 +281,11 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
                 break
             right = stated_number(members[j])
             if right is not None and right.unit is not None:
-                if not _is_near(own.value, right.in_si) or _is_near(own.value, right.value):
+                is_near = [abs(own.value - x) <= max(abs(own.value), abs(x)) / 20 for x in (right.in_si, right.value)]
+                if is_near != [True, False]:
                     split = _read_number_and_unit(members[j])
                     assert split is not None
                     assert split[1] is not None
                     found[k] = Expr("mul", (members[k], split[1]))
                 break
     return tuple(found)
-
-
-def _is_near(a: Fraction, b: Fraction) -> bool:
-    """Return True if two numbers differ by at most 5 % of the one with the larger absolute value."""
-    return abs(a - b) <= max(abs(a), abs(b)) / 20

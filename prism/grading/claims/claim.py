@@ -8,7 +8,6 @@ problem's symbols are learnt from whole formulas, once for all of it (semantics 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,11 +17,11 @@ from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.numbers.stated import StatedNumber
 from prism.grading.claims.own_symbols import OwnSymbols, is_alias
 from prism.latex import LocatedFormula
+from prism.latex.number_text import read_number_text
 from prism.physics.context import Context, Value, given_values
 from prism.physics.tables import PI
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
-_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?!\d|[.eE]|\s*(?:\\times|\\cdot|[×*]))")  # a number without power of ten
 _SAME_GIVEN = Fraction(5, 100)  # relative: a name stands for a given only if no other value is stated of it
 
 
@@ -121,8 +120,9 @@ def _is_given_value(number: StatedNumber, given: Value) -> bool:
     if unit is not None:
         values = [(given.quantity.value - unit.offset) / (unit.factor * PI**unit.pi)]
         return number.dimension == given.quantity.dimension and _is_near_any(number.value, values)
-    digits = _DIGITS.match(given.text)
-    return _is_near_any(number.value, [given.quantity.value, *([Fraction(digits[0])] if digits else [])])
+    written = read_number_text(given.text)
+    digits = [written.value] if written and not written.power else []
+    return _is_near_any(number.value, [given.quantity.value, *digits])
 
 
 def _is_near_any(value: Fraction, others: Sequence[Fraction]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from prism.algebra.expr import Formula, symbols_of
-from prism.equivalence.added_conditions import added_condition
+from prism.equivalence.added_conditions import added_condition, other_definition
 from prism.equivalence.matching import agree_without_givens
 from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.statements import statements_of
@@ -26,6 +26,7 @@ _BESIDE = re.compile(
     r"(?P<words>(?:but )?(?:only )?(?:for|if|when|with|where|and|as|provided|given|assuming|at"
     rf"|{any_word('conditions', without='english')}|{any_word('connectives')})?(?: that)?)[\s$(\\:{{}}]*"
 )
+_TIED = frozenset(("equation", "chain", "expression"))
 _ENDS = re.compile(r"[\s$)\]}\\,]*(?:[.;\n]|\Z)")  # of the clause behind a condition
 
 
@@ -52,7 +53,7 @@ def conditioned_orders(
     found = set()
     for k in range(1, len(formulas)):
         claim, tie = formulas[k - 1], formulas[k]
-        if claim is None or tie is None or claim.kind not in ("equation", "chain") or not symbols_of(tie) <= {*known}:
+        if claim is None or tie is None or claim.kind not in _TIED or not symbols_of(tie) <= {*known}:
             continue
         start, end = located[k - 1].span[1], located[k].span[0]
         between = _BESIDE.fullmatch(text, start, end) if 0 <= end - start <= _LONGEST else None
@@ -61,6 +62,10 @@ def conditioned_orders(
         if between["words"] and not _ENDS.match(text, located[k].span[1]):
             continue
         required, more = statements_of(claim), statements_of(tie)
-        if added_condition(required, (*required, *more), tie, context, spec, agree) is not None:
+        if claim.kind == "expression":  # as an answer; a value of its letters explains it
+            other = other_definition(required, more, context, spec, agree)
+        else:
+            other = added_condition(required, (*required, *more), tie, context, spec, agree)
+        if other is not None:
             found.add(k - 1)
     return frozenset(found)

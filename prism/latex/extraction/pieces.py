@@ -179,10 +179,22 @@ def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
                 kept.append(item._replace(kind="other", end=end, latex=unit))
                 kept.append(item._replace(kind="prose", start=end, content_span=(end, item.content_span[1])))
                 continue
+            if before == "comma" and after == "close" and _is_last_entry(items, at):
+                before = "relation"
             kind = text_kind(item.content, before, after)
         follows_relation = kind == "relation" or (follows_relation and kind not in ("wide", "column"))
         kept.append(item if kind == item.kind else item._replace(kind=kind))
     return _resolve_arrows(_collapse_bracketed_remarks(kept))
+
+
+def _is_last_entry(row: Sequence[Item], index: int) -> bool:
+    r"""Return True for an item in a bracket that stands behind a relation, as in `(J, P) = (0, \text{even})`."""
+    depth = 0
+    for at in range(index - 1, -1, -1):
+        depth += {"close": 1, "open": -1}.get(row[at].kind, 0)
+        if depth < 0:
+            return kind_beside(row, at, -1) == "relation"
+    return False
 
 
 def _drop_row_label(row: Sequence[Item]) -> Sequence[Item]:

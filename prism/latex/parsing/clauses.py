@@ -28,7 +28,7 @@ from prism.latex.parsing.tokens import (
     has_type,
     split_at,
 )
-from prism.latex.parsing.unit_text import is_numeric, read_unit_expression
+from prism.latex.parsing.unit_text import is_numeric, read_unit
 from prism.latex.prose import WRONG_WORDS, changes_quantity, is_remark
 from prism.latex.words import ALTERNATIVE, LONG_UNITS, UNITS, is_written_out_unit
 
@@ -236,7 +236,7 @@ def _with_joints_behind_units(items: list[Token]) -> list[Token]:
         word = "".join(token.text for token in item.raw[at:]).lower()
         unit, last = replace(item, raw=item.raw[:at]), item.raw[-1]
         is_unit = _is_known_unit(unit) or (words_in_text(unit) == ["in"] and is_numeric(items[index - 1]))
-        if word in _JOINING and is_unit and read_unit_expression(unit.raw) is not None:
+        if word in _JOINING and is_unit and read_unit([unit]) is not None:
             joint = replace(item, raw=item.raw[at:], pos=item.raw[at].pos, gap=GAP_SPACE)
             out += [unit, Token("ROW", "and", joint.pos, GAP_SPACE, raw=joint.raw) if word in _ANDS else joint]
         elif last.type == "COMMA" and _is_known_unit(item) and is_numeric(items[index - 1]):
@@ -270,7 +270,7 @@ def _without_remark(items: list[Token]) -> list[Token]:
         unit, rest = replace(last, raw=last.raw[:at]), words_in_text(replace(last, raw=last.raw[at:]))
         if not is_remark(rest) or rest[0] in UNITS or not rest[0].islower():
             break
-        if _is_known_unit(unit) and read_unit_expression(unit.raw) is not None:
+        if _is_known_unit(unit) and read_unit([unit]) is not None:
             return [*items[:-1], unit]
     is_direction = has_type(items, "REL") and not is_numeric(items[-2]) and _DIRECTION.fullmatch(words[-1].lower())
     return items[:-1] if is_direction and is_remark(words) else items

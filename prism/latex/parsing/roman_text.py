@@ -12,13 +12,7 @@ from dataclasses import replace
 from prism.latex.parsing.names import NUMBERS_OF_FLOW, spell_name
 from prism.latex.parsing.tokens import GAP_SPACE, OPERATORS, Ambiguity, Fault, Token, ends_operand, has_type, unit_token
 from prism.latex.parsing.tree import nest_tokens
-from prism.latex.parsing.unit_text import (
-    UnitExpression,
-    is_numeric,
-    raise_last_unit,
-    read_unit_expression,
-    unit_items,
-)
+from prism.latex.parsing.unit_text import has_plain_power, is_numeric, read_unit
 from prism.latex.words import REMARKS, UNITS, is_written_out_unit
 
 # Words that show that a roman text is a sentence and no unit or symbol.
@@ -33,7 +27,7 @@ _CLEAR_UNITS = frozenset(
     "eV keV MeV GeV TeV meV Hz kHz MHz GHz kPa MPa GPa kJ MJ kW MW kg cm mm km nm pc kpc Mpc mol rad dB".split()
 )
 _WRITTEN_OUT = frozenset(("square", "cubic", "squared", "cubed", "million", "billion", "trillion"))
-_OHM_PREFIXES = frozenset(("m", "k", "M", "G"))  # `\mathrm{k}\Omega`
+_PREFIXES_OF_OHM = frozenset(("m", "k", "M", "G", r"\mu"))  # `\mathrm{k}\Omega`
 _ACCENTS_OF_LETTERS = frozenset((r"\ddot", r"\acute", r"\grave", r"\hat", r"\tilde", r"\check", r"\mathring"))
 _LONGEST_NAME = 8  # words; a longer text is a sentence
 # Words of a sentence, and alone inch, year, attosecond, technical atmosphere, ampere second.
@@ -99,11 +93,12 @@ def resolve_roman_texts(items: list[Token]) -> list[Token]:
     """
     out: list[Token] = []
     index = 0
-    items = _merge_micro_prefixes(items)
     while index < len(items):
         item = items[index]
         if item.type == "QUANTITY":
             out.extend(item.args[0])
+        elif item.type == "ROMAN" and _is_times_sign(items, index):
+            out.append(Token("TIMES", r"\times", item.pos))
         elif item.type == "ROMAN":
             ends_in_slash = len(item.raw) > 1 and item.raw[-1].type == "SLASH"
             if ends_in_slash and index + 1 < len(items) and ends_operand(items[index + 1]):  # `\mathrm{GeV/}c^2`
@@ -117,13 +112,8 @@ def resolve_roman_texts(items: list[Token]) -> list[Token]:
             else:
                 _append_symbol_or_unit(item, out)
         elif item.type == "SYM" and item.text in (r"\mu", r"\Omega") and _is_greek_unit(items, index, out):
-            if item.text == r"\Omega":
-                prefix = out.pop().text if out[-1].type == "UNIT" and out[-1].text in _OHM_PREFIXES else ""
-                out.append(unit_token(prefix + "ohm", item.pos, sup=item.sup))
-            else:
-                piece = items[index + 1]
-                raw = (Token("letter", r"\mu", item.pos), *piece.raw)
-                items[index + 1] = Token("ROMAN", piece.text, item.pos, sup=piece.sup, raw=raw)
+            index = _append_unit(items, index, out)
+            continue
         elif _is_unit_in_brackets(item) and out and (is_numeric(out[-1]) or _ends_in_unit_and_dot(out)):
             out.append(Token("PAREN", "(", item.pos, item.gap, args=[_read_units(item.args[0])], sup=item.sup))
         elif _is_unit_in_brackets(item) and item.text == "(" and out and out[-1].type == "SYM" and not item.gap:
@@ -155,25 +145,21 @@ def _add_parts_of_quantities(items: list[Token]) -> list[Token]:
 
     Parts are numbers, each with one unit, side by side without a sign, in units of one kind that get smaller.
     """
-    if sum(item.type == "UNIT" for item in items) <= 1:
-        return items
     out: list[Token] = []
     index = 0
     while index < len(items):
-        parts = [items[index : index + 2]]
-        while _is_next_part(parts[-1], items[index + 2 * len(parts) : index + 2 * len(parts) + 2]):
-            start = index + 2 * len(parts)
-            parts.append(items[start : start + 2])
-        if len(parts) == 1:
+        end = index + 2
+        while _is_next_part(items[end - 2 : end], items[end : end + 2]):
+            end += 2
+        if end == index + 2:
             out.append(items[index])
             index += 1
             continue
-        first = parts[0][0]
-        body = [*parts[0]]
-        for part in parts[1:]:
-            body += [Token("PLUS", "+", part[0].pos), *part]
-        out.append(Token("PAREN", "(", first.pos, first.gap, args=[body]))
-        index += 2 * len(parts)
+        body = [*items[index : index + 2]]
+        for at in range(index + 2, end, 2):
+            body += [Token("PLUS", "+", items[at].pos), *items[at : at + 2]]
+        out.append(Token("PAREN", "(", body[0].pos, body[0].gap, args=[body]))
+        index = end
     return out
 
 
@@ -201,52 +187,32 @@ def _fraction_with_units(item: Token, out: list[Token]) -> Token:
     is_one = len(above) == 1 and above[0].type == "NUM" and above[0].text == "1" and above[0].sup is None
     is_quantity = bool(above) and is_numeric(above[0]) and has_type(above, "ROMAN")
     is_quantity = is_quantity and all(is_numeric(part) or part.type in ("ROMAN", "TIMES") for part in above)
-    if is_one and behind_number and _are_only_units(below):  # `5\,\frac{1}{\mathrm{s}}`
-        parts = [above, _read_units(below)]
-    elif is_quantity and _are_only_units(below):  # `\frac{9.8\,\mathrm{m}}{\mathrm{s}^2}`
-        parts = [resolve_roman_texts(above), _read_units(below)]
-    elif behind_number and all(_are_only_roman_texts(_greek_signs_as_text(part)) for part in item.args):
+    if (is_quantity or (is_one and behind_number)) and _are_only_units(below):  # `\frac{9.8\,\mathrm{m}}{\mathrm{s}^2}`
+        above = resolve_roman_texts(above)
+    elif behind_number and all(map(_are_only_roman_texts, item.args)):
         if item.sup is not None:  # m/s^2 for who writes it in haste, and m^2/s^2 as it stands
             raise Fault(item.pos, "a power behind a fraction of units", "brackets around the unit that it raises")
-        return Token("FRAC", "", item.pos, item.gap, args=[_read_units(above), _read_units(below)])
+        above = _read_units(above)
     else:
         return item
-    return Token("FRAC", item.text, item.pos, item.gap, args=parts, sup=item.sup)
+    return Token("FRAC", "", item.pos, item.gap, args=[above, _read_units(below)], sup=item.sup)
 
 
 def _are_only_roman_texts(items: list[Token]) -> bool:
     """Return True if all items are roman texts or product signs, and there is at least one."""
-    return bool(items) and all(item.type in ("ROMAN", "TIMES") for item in items)
+    return bool(items) and all(
+        item.type in ("ROMAN", "TIMES") or _is_greek_sign(items, index) for index, item in enumerate(items)
+    )
 
 
-def _merge_micro_prefixes(items: list[Token]) -> list[Token]:
-    r"""Return items with `\mathrm{\mu}\mathrm{m}` as one text, and the text of `3 \text{ x } 10^8` as a times sign."""
-    out: list[Token] = []
-    for index, item in enumerate(items):
-        if item.type == "ROMAN" and out and _is_micro_prefix(out[-1]):
-            micro = out.pop()
-            raw = (*micro.raw, *item.raw)
-            out.append(Token("ROMAN", item.text, micro.pos, micro.gap, sup=item.sup, raw=raw))
-        elif (
-            item.type == "ROMAN"
-            and [token.text for token in item.raw] == ["x"]
-            and (0 < index < len(items) - 1 and items[index - 1].type == items[index + 1].type == "NUM")
-        ):
-            out.append(Token("TIMES", r"\times", item.pos))
-        else:
-            out.append(item)
-    return out
-
-
-def _is_micro_prefix(item: Token) -> bool:
-    r"""Return True for a roman text that is `\mu` alone."""
-    return item.type == "ROMAN" and item.sup is None and [token.text for token in item.raw] == [r"\mu"]
+def _is_times_sign(items: list[Token], index: int) -> bool:
+    r"""Return True for the text of `3 \text{ x } 10^8`."""
+    around = items[index - 1].type if index else "", items[index + 1].type if index + 1 < len(items) else ""
+    return around == ("NUM", "NUM") and [token.text for token in items[index].raw] == ["x"]
 
 
 def _is_greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
     r"""Return True if the `\mu` or `\Omega` at an index is micro or ohm: behind a number, before a unit or at the end.
-
-    The ohm of `\mu\Omega`, at index + 1, is then replaced by a roman text.
 
     Args:
         out: resolved items before the sign.
@@ -254,19 +220,13 @@ def _is_greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
     if not out or not is_numeric(out[-1]):
         return False
     item = items[index]
-    if item.text == r"\Omega" and out[-1].type == "UNIT" and out[-1].text in _OHM_PREFIXES and out[-1].sup is None:
-        return True
     after = items[index + 1] if index + 1 < len(items) else None
-    if after is not None and after.type == "TIMES" and after.text != r"\times" and item.text == r"\Omega":
+    if item.text == r"\mu":
+        return item.sup is None and after is not None and (after.type == "ROMAN" or after.text == r"\Omega")
+    if after is not None and after.type == "TIMES" and after.text != r"\times":
         after = items[index + 2] if index + 2 < len(items) and item.gap >= GAP_SPACE else after
-    if item.text == r"\mu" and item.sup is None and after is not None and after.text == r"\Omega":
-        raw = (Token("letter", after.text, after.pos),)
-        items[index + 1] = Token("ROMAN", "math", after.pos, sup=after.sup, raw=raw)
-        return True
-    if after is not None and after.type == "ROMAN":
-        return item.text == r"\Omega" or item.sup is None
     ends = after is None or after.type in ("REL", "COMMA", "PLUS", "MINUS")
-    return item.text == r"\Omega" and item.gap >= GAP_SPACE and ends
+    return (after is not None and after.type == "ROMAN") or (item.gap >= GAP_SPACE and ends)
 
 
 def _stands_behind_number(out: list[Token], item: Token) -> bool:
@@ -314,54 +274,36 @@ def _ends_in_unit_and_dot(out: list[Token]) -> bool:
 
 def _are_only_units(items: list[Token]) -> bool:
     """Return True if items are unit texts or fractions of them, with product signs and at most one slash between."""
-    slashes = sum(item.type == "SLASH" for item in items)
-    units = [item for item in _greek_signs_as_text(items) if item.type not in ("TIMES", "SLASH")]
-    return bool(units) and slashes <= 1 and "SLASH" not in (items[0].type, items[-1].type) and all(
-        UNITS.issuperset(words_in_text(item) or [""]) if item.type == "ROMAN" else item.type == "FRAC" and all(
-            _are_only_units(part) for part in item.args
-        )
-        for item in units
-    )  # fmt: skip
+    return sum(item.type == "SLASH" for item in items) <= 1 and _names_only_units(read_unit(items))
 
 
-def _greek_signs_as_text(items: list[Token]) -> list[Token]:
-    r"""Turn `\Omega` (ohm), and `\mu` before a text (micro), into roman texts: `\frac{\mu\mathrm{g}}{\Omega}`."""
-    out: list[Token] = []
-    for index, item in enumerate(items):
-        before_roman = index + 1 < len(items) and items[index + 1].type == "ROMAN"
-        micro = item.type == "SYM" and item.text == r"\mu" and item.sup is None and before_roman
-        if micro or (item.type == "SYM" and item.text == r"\Omega"):
-            letter = Token("letter", item.text, item.pos)
-            out.append(Token("ROMAN", "math", item.pos, item.gap, sup=item.sup, raw=(letter,)))
-        else:
-            out.append(item)
-    return _merge_micro_prefixes(out)
+def _names_only_units(items: list[Token] | None) -> bool:
+    """Return True for the tokens of a unit if each name in it is one of a unit; False for none."""
+    return items is not None and all(
+        item.text in UNITS or item.type == "NUM" or (bool(item.args) and all(map(_names_only_units, item.args)))
+        for item in items
+    )
+
+
+def _is_greek_sign(items: list[Token], index: int) -> bool:
+    r"""Return True for `\Omega` (ohm), and for `\mu` before a text or an ohm (micro), italic or upright."""
+    item, behind = items[index], items[index + 1 : index + 2]
+    text = item.raw[0].text if item.type == "ROMAN" and len(item.raw) == 1 else item.text
+    is_micro = text == r"\mu" and item.sup is None and (has_type(behind, "ROMAN") or _has_ohm(behind))
+    return is_micro or _has_ohm(items[index : index + 1])
+
+
+def _has_ohm(items: list[Token]) -> bool:
+    r"""Return True if the first item, if any, is `\Omega`."""
+    return bool(items) and items[0].type == "SYM" and items[0].text == r"\Omega"
 
 
 def _read_units(items: list[Token]) -> list[Token]:
     """Convert unit texts, their fractions and a slash among them to unit tokens; raise a Fault for any other text."""
-    above: list[Token] = []
-    below: list[Token] = []
-    side = above
-    for item in _greek_signs_as_text(items):
-        if item.type == "TIMES":
-            continue
-        if item.type == "SLASH":
-            side = below
-            continue
-        if item.type == "FRAC":
-            parts = [_read_units(part) for part in item.args]
-            side.append(Token("FRAC", "", item.pos, args=parts, sup=item.sup))
-            continue
-        piece = read_unit_expression(item.raw)
-        if piece is None:
-            raise Fault(item.pos, f"the unit {excerpt(item)}", "a unit")
-        if item.sup is not None:
-            raise_last_unit(piece.last_factors, item.sup, piece.last_factors[-1].pos)
-        side.extend(unit_items(piece, item.pos))
-    if below:
-        return [Token("FRAC", "", items[0].pos, args=[above or [Token("NUM", "1", items[0].pos)], below])]
-    return above
+    read = read_unit(items)
+    if read is None:
+        raise Fault(items[0].pos, f"the unit {excerpt(items[0])}", "a unit")
+    return read
 
 
 def _append_unit(items: list[Token], index: int, out: list[Token]) -> int:
@@ -373,68 +315,61 @@ def _append_unit(items: list[Token], index: int, out: list[Token]) -> int:
     Errors:
         Fault: a second slash in the unit.
     """
-    pos = items[index].pos
-    whole = UnitExpression()
-    side = whole.above
     before = out[-1].type if out else ""
-    if before == "SLASH" and len(out) > 1 and items[index].text != "unit" and is_numeric(out[-2]):
+    is_below = before == "SLASH" and len(out) > 1 and items[index].text != "unit" and is_numeric(out[-2])
+    if is_below or before == "TIMES":
         out.pop()
-        side = whole.below
-    elif before == "TIMES":
-        out.pop()
-    count = len(items)
-    while index < count:
-        item = items[index]
-        if item.type == "ROMAN":
-            if not _add_unit_text(item, whole, side):
-                if whole.above or whole.below:
-                    out.extend(unit_items(whole, pos))
-                _append_symbol_or_unit(item, out)
-                return index + 1
-            if whole.below and has_type(item.raw, "SLASH"):
-                side = whole.below  # what follows a slash stands below it
-        elif item.type == "UNIT":
-            side.append(item)
-        elif item.type == "SLASH" and index + 1 < count and items[index + 1].type == "ROMAN":
-            if whole.below:
-                raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
-            side = whole.below
-        elif item.type == "SLASH" and index + 1 < count and items[index + 1].text == r"\Omega" and not whole.below:
-            whole.below.append(unit_token("ohm", item.pos, sup=items[index + 1].sup))
-            index += 1
-        elif (
-            item.type == "SLASH"
-            and index + 1 < count
-            and items[index + 1].type == "PAREN"
-            and (_are_only_roman_texts(items[index + 1].args[0]))
-        ):
-            bracket = items[index + 1]
-            whole.below.append(Token("PAREN", "(", bracket.pos, args=[_read_units(bracket.args[0])], sup=bracket.sup))
-            index += 1
-        elif item.type == "TIMES" and item.text != r"\times" and index + 1 < count and items[index + 1].type == "ROMAN":
-            pass
-        else:
+    if (written := _written_out_unit(items[index])) is not None:
+        one = Token("NUM", "1", written.pos)
+        out.append(Token("FRAC", "", written.pos, args=[[one], [written]]) if is_below else written)
+        return index + 1
+    end = _end_of_unit(items, index)
+    if end == index:
+        _append_symbol_or_unit(items[index], out)
+        return index + 1
+    read = read_unit(items[index:end], is_below=is_below)
+    if read is None:
+        raise Fault(items[index].pos, "a unit with two slashes", "brackets in the unit")
+    out.extend(read)
+    return end
+
+
+def _end_of_unit(items: list[Token], start: int) -> int:
+    """Return the index behind the texts of a unit, with the dots, slashes and brackets between them."""
+    end = start
+    for index in range(start, len(items)):
+        item, before, behind = items[index], items[max(index - 1, start)], items[index + 1 : index + 2]
+        is_below = index > start and before.type == "SLASH"
+        is_bracket = is_below and item.type == "PAREN" and _are_only_roman_texts(item.args[0])
+        is_prefixed = "".join(token.text for token in before.raw) in _PREFIXES_OF_OHM or before.text == r"\mu"
+        is_ohm = _has_ohm([item]) and (index == start or is_below or is_prefixed)
+        if index > start and item.text == "unit" and not is_below:  # each is a unit by itself
             break
-        index += 1
-    out.extend(unit_items(whole, pos))
-    return index
+        if (item.type == "ROMAN" and _is_unit_text(item)) or item.type == "UNIT" or is_bracket or is_ohm:
+            end = index + 1
+            if not has_plain_power(item):
+                break
+        elif item.text == r"\mu" and index == start:
+            continue
+        elif end < index or not (
+            item.type == "SLASH" or (item.type == "TIMES" and item.text != r"\times" and has_type(behind, "ROMAN"))
+        ):
+            break
+    return end
 
 
-def _add_unit_text(item: Token, whole: UnitExpression, side: list[Token]) -> bool:
-    """Add one roman text to a unit expression; return False, with nothing added, if the text is no unit.
-
-    Raises Fault for a second slash.
-
-    Args:
-        whole: the unit expression.
-        side: its list above or below the slash that the text goes to.
-    """
+def _written_out_unit(item: Token) -> Token | None:
+    r"""Return `\text{metres per second squared}` as one unit; None for other texts."""
     words = words_in_text(item)
-    plain = "per" in words and not _WRITTEN_OUT.intersection(words)  # no more than a slash
+    plain = "per" in words and not _WRITTEN_OUT.intersection(words)
     only_words = all(token.type in ("letter", "MINUS", "mark", "{", "}") for token in item.raw)
-    if only_words and not plain and is_written_out_unit(words):
-        side.append(unit_token(" ".join(words), item.pos, sup=item.sup))
-        return True
+    is_written = only_words and not plain and is_written_out_unit(words)
+    return unit_token(" ".join(words), item.pos, sup=item.sup) if is_written else None
+
+
+def _is_unit_text(item: Token) -> bool:
+    """Return True if a roman text behind a number is a unit, and no words."""
+    words = words_in_text(item)
     short = len(words) == 1 and words[0] in _SHORT_UNITS
     structured = has_type(item.raw, "SLASH", "^", "TIMES") or "per" in words
     short = short or (structured and all(word in UNITS or word in _SHORT_UNITS for word in words))
@@ -442,19 +377,7 @@ def _add_unit_text(item: Token, whole: UnitExpression, side: list[Token]) -> boo
         return False
     if item.text == "text" and len(words) > 1 and not structured and any(len(word) > _LONGEST_UNIT for word in words):
         return False
-    piece = read_unit_expression(item.raw)
-    if piece is None:
-        return False
-    if item.sup is not None:
-        raise_last_unit(piece.last_factors, item.sup, piece.last_factors[-1].pos)
-    if piece.below and side is whole.below:
-        raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
-    if piece.below and not whole.above and not whole.below:
-        whole.above.extend(piece.above or [])
-        whole.below.extend(piece.below)
-        return True
-    side.extend(unit_items(piece, item.pos))
-    return True
+    return _written_out_unit(item) is None and read_unit([item]) is not None
 
 
 # Symbols and prose ------------------------------------------------------------------------------------------
@@ -475,20 +398,19 @@ def _append_symbol_or_unit(item: Token, out: list[Token]) -> None:
     plain = ("letter", "number", "{", "}", "mark", "MINUS", "_")
     structured = [token for token in item.raw if token.type not in plain]
     if item.text == "text" and (len(words) > 1 or (words and _is_prose_word(words[0]) and len(words[0]) > 1)):
-        unit = read_unit_expression(item.raw) if structured and may_be_unit_words(words) else None
+        unit = read_unit([item]) if structured and may_be_unit_words(words) else None
         if unit is None or any(_is_prose_word(word) for word in words):
             raise Fault(item.pos, f"prose inside the formula: {excerpt(item)}", "mathematics only", kind="prose")
-        out.extend(unit_items(unit, item.pos))
+        out.extend(unit)
         return
     if structured:
         types = {token.type for token in structured}
         if item.text == "text" or "SLASH" in types or ("^" in types and len(words) > 1):
             unit = read_unit_expression(item.raw)
+        if item.text == "text" or "SLASH" in [token.type for token in structured]:
+            unit = read_unit([item])
             if unit is not None and out and out[-1].type not in OPERATORS:
-                factors = unit_items(unit, item.pos)
-                if item.sup is not None:
-                    unit.last_factors[-1].sup = item.sup
-                out.extend(factors)
+                out.extend(unit)
                 return
             if item.text == "text":
                 kind = "fragment" if _is_number_of_formula(item, words) else "syntax"

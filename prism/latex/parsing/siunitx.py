@@ -40,17 +40,13 @@ def read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.extend(cursor.read_apart(option, token.pos, depth=cursor.depth))  # `\unit[5]{m}` of the package units
     if name in _NUMBERED:
         inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
-        number = _numeral(inner)
-        if name == r"\ang" and any(part.text == ";" for part in number):
-            items.append(_read_angle_in_parts(cursor, token, number))
-            return
-        body = cursor.read_apart(number, token.pos, depth=cursor.depth)
+        body = cursor.read_apart(_numeral(inner), token.pos, depth=cursor.depth)
         if not body:
             raise Fault(token.pos, f"{name} without a number")
         items.append(body[0] if len(body) == 1 else Token("PAREN", "{", token.pos, token.gap, args=[body]))
-    if name == r"\ang":
+    if name == r"\ang" and not any(part.text == ";" for part in inner):
         items.append(unit_token("deg", token.pos))
-    elif name != r"\num":
+    elif name not in (r"\num", r"\ang"):
         inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
         items.append(Token("ROMAN", "unit", token.pos, token.gap, raw=inner))
         if cursor.tokens[cursor.index].type == "^":
@@ -71,6 +67,8 @@ def _numeral(inner: list[Token]) -> list[Token]:
             raise Fault(inner[0].pos, "an uncertainty that is no whole number of last digits")
         spread = Decimal(uncertain["last"]).scaleb(-len(uncertain["decimals"] or ""))
         text = rf"{text[: uncertain.start('mark')]} \pm {spread:f}{text[uncertain.end() :]}"
+    if ";" in text:
+        text = _angle_in_parts(text, inner[0].pos)
     return [replace(part, pos=inner[0].pos) for part in tokenize(" " * inner[0].pos + text)[:-1]]
 
 
@@ -89,29 +87,16 @@ def _read_option(cursor: Cursor) -> list[Token]:
     return option if option and option[0].type == "number" else []
 
 
-def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
-    r"""Return `\ang{30;15;36}` as a bracket with the sum of degrees, minutes and seconds of arc.
+def _angle_in_parts(text: str, pos: int) -> str:
+    r"""Return `30;15;36`, degrees with minutes and seconds of arc, as a formula in brackets.
 
     Raises Fault for other parts than plain numbers, and for none.
-
-    Args:
-        inner: tokens of the argument.
     """
-    sign = [Token("MINUS", "-", token.pos)] if inner[0].type == "MINUS" else []
-    numbers: list[list[Token]] = [[]]
-    for part in inner[len(sign) :]:
-        if part.text == ";":
-            numbers.append([])
-        else:
-            numbers[-1].append(part)
-    if len(numbers) > len(_ARC) or any([part.type for part in digits] not in ([], ["number"]) for digits in numbers):
-        raise Fault(token.pos, "an angle in parts that are no plain numbers", "degrees;minutes;seconds")
-    body: list[Token] = []
-    for name, digits in zip(_ARC, numbers, strict=False):
-        if digits:
-            body += [Token("PLUS", "+", digits[0].pos)] * bool(body)
-            body += [*cursor.read_apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
-    if not body:
-        raise Fault(token.pos, "an angle without a number")
-    whole = Token("PAREN", "(", token.pos, token.gap, args=[body])
-    return Token("PAREN", "(", token.pos, token.gap, args=[[*sign, whole]]) if sign else whole
+    sign = "-" * text.startswith("-")
+    numbers = [part.strip() for part in text[len(sign) :].split(";")]
+    if len(numbers) > len(_ARC) or not all(part.replace(".", "", 1).isdigit() for part in numbers if part):
+        raise Fault(pos, "an angle in parts that are no plain numbers", "degrees;minutes;seconds")
+    parts = [rf"{part}\unit{{{name}}}" for name, part in zip(_ARC, numbers, strict=False) if part]
+    if not parts:
+        raise Fault(pos, "an angle without a number")
+    return f"{sign}({'+'.join(parts)})"

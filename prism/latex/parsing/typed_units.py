@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from prism.latex.parsing.tokens import Ambiguity, Token, nesting_change
 from prism.latex.words import PLAIN_FACTORS, SURE_UNITS, UNIT_EXPRESSION, compiled, word_set
@@ -35,19 +34,6 @@ _STOPS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "OR", "AMP", "END"))
 _LETTERS = re.compile("[A-Za-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Quantity:
-    """A number with letters behind it that may be its unit: its span, that of the letters, and what shows it."""
-
-    start: int
-    unit_start: int
-    end: int
-    unit: str
-    is_sure: bool
-    is_factor: bool
-    ends: bool
-
-
 def with_typed_units(tokens: list[Token], latex: str) -> list[Token]:
     r"""Return the flat tokens of a formula with `\mathrm{...}` around each unit that is typed in italics.
 
@@ -56,10 +42,7 @@ def with_typed_units(tokens: list[Token], latex: str) -> list[Token]:
     """
     if not (_LIKE_SURE.search(latex) or (_LIKE_QUANTITY.search(latex) and _UPRIGHT.search(latex))):
         return tokens
-    units: list[_Quantity] = []
-    for start, end in _sides(tokens):
-        units += _units_of_side(tokens, latex, start, end)
-    places = {unit.unit_start: unit.end for unit in units}
+    places = {at: end for side in _sides(tokens) for at, end in _units_of_side(tokens, latex, *side).items()}
     out: list[Token] = []
     closing = -1
     for token in tokens:
@@ -83,42 +66,40 @@ def _sides(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
             start = token.pos + 1
 
 
-def _quantity(latex: str, found: re.Match[str]) -> _Quantity:
-    """Return a number with letters behind it as what it is by itself."""
-    number, unit = found["number"], found["unit"]
-    unit = unit[:-1] if unit.endswith("}") and "{" not in unit else unit  # the brace of a denominator
-    start, end = found.start("unit"), found.start("unit") + len(unit)
-    is_factor = _FACTOR.search(latex[max(0, found.start() - _REACH) : found.start()]) is not None
-    ends = _END.match(latex, end) is not None
-    is_long = ("." in number or len(number) > 1 or number == "0") and number not in PLAIN_FACTORS
+def _is_sure(found: re.Match[str], unit: str, latex: str) -> bool:
+    """Return True if letters behind a number can hardly be symbols: a speed, a mass, a known unit of a decimal."""
+    number, words, plain = found["number"], _LETTERS.findall(unit), unit.replace("{", "").replace("}", "")
+    end = found.start("unit") + len(unit)
     is_bracketed = latex[found.start() - 1 : found.start()] == "(" and latex[end : end + 1] == ")"
-    plain = unit.replace("{", "").replace("}", "")
     is_pace = plain in _PACES and (is_bracketed or number not in PLAIN_FACTORS)
-    words = _LETTERS.findall(unit)
+    is_long = ("." in number or len(number) > 1 or number == "0") and number not in PLAIN_FACTORS
     is_known = plain in SURE_UNITS or not _SURE_WORDS.isdisjoint(words)
-    is_sure = ends and found["below"] is None and (is_pace or "kg" in words or (is_known and is_long))
-    return _Quantity(found.start(), start, end, unit, is_sure, is_factor, ends)
+    return found["below"] is None and (is_pace or "kg" in words or (is_known and is_long))
 
 
-def _units_of_side(tokens: Sequence[Token], latex: str, start: int, end: int) -> list[_Quantity]:
-    """Return the quantities between two offsets whose letters are units."""
-    found = [_quantity(latex, match) for match in compiled(_QUANTITY).finditer(latex, start, end)]
+def _units_of_side(tokens: Sequence[Token], latex: str, start: int, end: int) -> dict[int, int]:
+    """Map where the units between two offsets begin to where they end."""
+    found = {match.start("unit"): match for match in compiled(_QUANTITY).finditer(latex, start, end)}
+    units = {at: match["unit"] for at, match in found.items()}  # a brace behind is that of a denominator
+    units = {at: unit[:-1] if unit.endswith("}") and "{" not in unit else unit for at, unit in units.items()}
+    ends = {at for at, unit in units.items() if _END.match(latex, at + len(unit))}
+    sure = {at for at in ends if _is_sure(found[at], units[at], latex)}
     upright = {name for name in _UPRIGHT.findall(latex, start, end) if compiled(UNIT_EXPRESSION).fullmatch(name)}
-    is_shown = any(each.is_sure for each in found)
-    is_lone = len(found) == 1 and latex[start:end].strip(" -+$=&") == latex[found[0].start : found[0].end]
-    if is_lone or not (is_shown or upright):
-        return []
-    spans = [(each.unit_start, each.end) for each in found] + [match.span() for match in _UPRIGHT.finditer(latex)]
+    alone = [latex[found[at].start() : at + len(unit)] for at, unit in units.items()]
+    if alone == [latex[start:end].strip(" -+$=&")] or not (sure or upright):
+        return {}
+    spans = [(at, at + len(unit)) for at, unit in units.items()] + [match.span() for match in _UPRIGHT.finditer(latex)]
     inside = {at for span in spans for at in range(*span)}
     letters = [token for token in tokens if token.type == "letter" and token.pos not in inside]
     beside = {token.text for token in letters if start <= token.pos < end}
-    everywhere = {token.text for token in letters}
-    units = []
-    for each in found:
-        names = set("".join(_LETTERS.findall(each.unit)))
-        is_alone = each.ends and "(" not in each.unit and ((is_shown and not beside) or names.isdisjoint(everywhere))
-        if each.is_sure or each.unit in upright or (is_alone and (is_shown or each.is_factor)):
-            units.append(each)
-        elif each.is_factor and each.ends and (is_shown or upright) and len(names) > 1:
-            raise Ambiguity(each.unit_start, "letters behind a number beside a unit: a unit, or symbols?", r"\mathrm")
-    return units
+    read = {}
+    for at, unit in units.items():
+        names = set("".join(_LETTERS.findall(unit)))
+        is_free = (sure and not beside) or names.isdisjoint(token.text for token in letters)
+        is_factor = _FACTOR.search(latex[max(0, found[at].start() - _REACH) : found[at].start()]) is not None
+        is_alone = at in ends and "(" not in unit and is_free
+        if at in sure or unit in upright or (is_alone and (sure or is_factor)):
+            read[at] = at + len(unit)
+        elif is_factor and at in ends and len(names) > 1:
+            raise Ambiguity(at, "letters behind a number beside a unit: a unit, or symbols?", r"\mathrm")
+    return read

@@ -7,40 +7,23 @@ by too; which names are units is decided later, from the table of units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from prism.algebra.expr import Expr
-from prism.latex.parsing.tokens import Token, unit_token
+from prism.latex.parsing.tokens import Token, has_type, unit_token
 from prism.latex.unit_grammar import (
     SPEED_OF_LIGHT,
     NoReadingError,
     base_and_power,
     normalize_unit_text,
     parse_unit_text,
-    split_joined_units,
 )
 from prism.latex.words import WITH_SUBSCRIPT
 
 _NAMES = str.maketrans({"µ": "u", "Ω": "ohm", "°": "deg", "Å": "angstrom"})  # of signs, in names of tokens
+_SIGNS = {"TIMES": "*", "SLASH": "/", r"\mu": "µ", r"\Omega": "Ω"}
+_OF_POWERS = frozenset(("NUM", "PLUS", "MINUS", "SLASH"))
 _ARITHMETIC = frozenset(("PLUS", "MINUS", "TIMES", "SLASH", "ROMAN", "PM"))
-
-
-@dataclass(slots=True)
-class UnitExpression:
-    """The factors of a unit, as tokens.
-
-    Attributes:
-        above: factors of the numerator.
-        below: factors of the denominator.
-    """
-
-    above: list[Token] = field(default_factory=list)
-    below: list[Token] = field(default_factory=list)
-
-    @property
-    def last_factors(self) -> list[Token]:
-        """The list with the last factor, which a power behind the whole text belongs to."""
-        return self.below or self.above
 
 
 def is_numeric(item: Token) -> bool:
@@ -52,24 +35,68 @@ def is_numeric(item: Token) -> bool:
     return False
 
 
-def read_unit_expression(tokens: Sequence[Token]) -> UnitExpression | None:
-    """Parse the flat tokens of a unit text such as `kg m/s^2` into its factors; return None if the text is no unit."""
-    if not tokens or any(token.type == "PRIME" for token in tokens):
+def read_unit(items: Sequence[Token], *, is_below: bool = False) -> list[Token] | None:
+    r"""Parse nested items such as `\mathrm{kg}\cdot\mathrm{m/s}^2` as one unit; None if they are none.
+
+    Args:
+        items: roman texts, units, signs, brackets and fractions of these.
+        is_below: a slash stands before them.
+
+    Returns:
+        The factors of the unit, or one fraction if it has a denominator.
+    """
+    open_power = items[-1].sup if items and not has_plain_power(items[-1]) else None
+    text = _spelled([*items[:-1], replace(items[-1], sup=None)] if open_power else items)
+    if not text:
         return None
-    text = ""
-    for token in tokens:
-        is_apart = token.gap or (token.text[:1].isalpha() and text.rpartition("\\")[2].isalpha() and "\\" in text)
-        text += " " * bool(is_apart) + token.text
-    clean = normalize_unit_text(text)
     try:
-        product = parse_unit_text(clean)
+        product = parse_unit_text(normalize_unit_text("/" * is_below + text))
     except NoReadingError:
         return None
     if product.slashes > 1 and product.doubt:
         return None
-    above, below = ([_token(each, tokens[0].pos) for each in side] for side in (product.above, product.below))
-    known = all("_" not in item.text or item.text in WITH_SUBSCRIPT for item in (*above, *below))
-    return UnitExpression(above, below) if known and (above or below) else None
+    pos = items[0].pos
+    above, below = ([_token(each, pos) for each in side] for side in (product.above, product.below))
+    if not (above or below) or any("_" in item.text and item.text not in WITH_SUBSCRIPT for item in (*above, *below)):
+        return None
+    if open_power:
+        (below or above)[-1].sup = open_power
+    return [Token("FRAC", "", pos, args=[above or [Token("NUM", "1", pos)], below])] if below else above
+
+
+def has_plain_power(item: Token) -> bool:
+    r"""Return True unless an item has letters in its power, as in `\mathrm{m}^n`; then it stands alone."""
+    return all(part.type in _OF_POWERS for part in item.sup or ())
+
+
+def _spelled(items: Sequence[Token]) -> str | None:
+    """Return nested items as text of the unit grammar; None for what no unit holds."""
+    text = ""
+    for item in items:
+        inner = [_spelled(part) for part in item.args]
+        part = _SIGNS.get(item.text if item.type == "SYM" else item.type)
+        if item.type == "ROMAN":
+            part = None if has_type(item.raw, "PRIME") else _flat_text(item.raw)
+        elif item.type in ("UNIT", "NUM"):
+            part = item.text
+        elif item.type == "PAREN":
+            part = f"({inner[0]})"
+        elif item.type == "FRAC":
+            part = rf"\frac{{{inner[0]}}}{{{inner[1]}}}"
+        if not part or None in inner:
+            return None
+        power = "".join(each.text for each in item.sup or ())
+        text += " " * (part != "Ω") + part + (f"^{{{power}}}" if power else "")  # a prefix stands right before it
+    return text
+
+
+def _flat_text(tokens: Sequence[Token]) -> str:
+    """Return flat tokens as the text that they are read from, with one blank for each gap."""
+    text = ""
+    for token in tokens:
+        is_apart = token.gap or (token.text[:1].isalpha() and text.rpartition("\\")[2].isalpha() and "\\" in text)
+        text += " " * bool(is_apart) + token.text
+    return text
 
 
 def _token(factor: Expr, pos: int) -> Token:
@@ -87,23 +114,3 @@ def _token(factor: Expr, pos: int) -> Token:
         under = [Token("SLASH", "/", pos), Token("NUM", str(power.denominator), pos)] if power.denominator > 1 else []
         item.sup = [*sign, Token("NUM", str(abs(power.numerator)), pos), *under]
     return item
-
-
-def raise_last_unit(factors: list[Token], power: list[Token], pos: int) -> None:
-    r"""Raise the last factor of a unit to a power, in place: of `\mathrm{ms}^{-1}`, metre second, only the second.
-
-    Args:
-        factors: the list above or below the slash.
-        pos: offset for the units that the factor is split into.
-    """
-    if factors[-1].type == "UNIT":
-        names = split_joined_units(factors[-1].text, is_negative=power[0].type == "MINUS")
-        factors[-1:] = [unit_token(name, pos) for name in names]
-    factors[-1].sup = power
-
-
-def unit_items(unit: UnitExpression, pos: int) -> list[Token]:
-    """Return a unit expression as sibling items: its factors, or one fraction if it has a denominator."""
-    if not unit.below:
-        return unit.above
-    return [Token("FRAC", "", pos, args=[unit.above or [Token("NUM", "1", pos)], unit.below])]

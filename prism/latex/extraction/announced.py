@@ -21,8 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.plain import write_plain_side
-from prism.latex.extraction.plain_tokens import split_into_marks
+from prism.latex.extraction.plain import plain_latex
 from prism.latex.prose import (
     FORMULA,
     HEDGES,
@@ -192,14 +191,14 @@ def value_at(shown: str, start: int) -> Block | None:
     value = _PLAIN_VALUE.match(shown, start)
     if not value or not re.search(r"[\d+*/^=√²³·×⁄()]", value[0]) or not _ends_value(shown, value.end()):
         return None
-    latex = _plain_latex(value[0])
+    latex = plain_latex(value[0])
     return Block(start, value.end(), "plain", start, value.end(), (latex,)) if latex else None
 
 
 def _number_at(shown: str, start: int) -> tuple[str, int]:
     """Return the number at an offset, with its unit, as LaTeX, and the offset behind it; nothing if there is none."""
     number = _NUMBER.match(shown, start)
-    latex = _plain_latex(number[0]) if number and number.end() > start else ""
+    latex = plain_latex(number[0]) if number and number.end() > start else ""
     spelled = None if latex else _SPELLED.match(shown, start)
     if spelled is not None:
         whole, _, decimals = spelled[0].lower().partition(" point ")
@@ -213,11 +212,6 @@ def _number_at(shown: str, start: int) -> tuple[str, int]:
     if not unit and shown[end : end + 1] == "°":
         unit, end = r"^\circ", end + 1
     return latex + unit, end
-
-
-def _plain_latex(value: str) -> str:
-    """Write a value in plain notation as LaTeX; empty if it is not surely mathematics."""
-    return write_plain_side(value, split_into_marks(value))
 
 
 def _ends_value(shown: str, end: int) -> bool:

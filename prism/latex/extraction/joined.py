@@ -24,9 +24,8 @@ from itertools import pairwise
 
 from prism.latex.extraction.announced import SPELLED, value_at
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.plain import write_plain_side
-from prism.latex.extraction.plain_tokens import split_into_marks
-from prism.latex.prose import CLAUSE_END, sentence_start
+from prism.latex.extraction.plain import plain_latex
+from prism.latex.prose import CLAUSE_END, line_end, sentence_start
 from prism.latex.word_lists import any_word
 from prism.latex.words import unit_after, unit_goes_on, word_set
 
@@ -430,23 +429,17 @@ def find_named_values(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
         name = _name_at(text, blocks, starts, item.end())
         colon = _COLON.match(text, name[1]) if name else None
         if name and colon:
-            yield from _equation(text, blocks, starts, (item.end(), name[0]), colon.end(), _line_end(text, colon.end()))
+            yield from _equation(text, blocks, starts, (item.end(), name[0]), colon.end(), line_end(text, colon.end()))
     for said in _SAID.finditer(text):
         at = bisect_left(starts, said.start())
         is_free = at == 0 or blocks[at - 1].outer_end <= said.start()
         verb = _IS.match(text, said.end())
         if is_free and verb and not is_of_another(text, Block(*said.span(), "plain", *said.span())):
-            latex = write_plain_side(said["name"], split_into_marks(said["name"]))
+            latex = plain_latex(said["name"])
             value = value_at(text, verb.end())
             if value and latex and not any(verb.end() <= start < value.end for start in starts[at : at + 1]):
                 span = (said.start(), value.end)
                 yield Block(*span, "plain", *span, (latex, *value.members), ("=",))
-
-
-def _line_end(text: str, start: int) -> int:
-    """Return the offset of the end of the line that contains an offset."""
-    end = text.find("\n", start)
-    return end if end >= 0 else len(text)
 
 
 def _name_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: int) -> tuple[str, int] | None:
@@ -457,7 +450,7 @@ def _name_at(text: str, blocks: Sequence[Block], starts: Sequence[int], start: i
         is_name = len(content) <= LONGEST_HEAD and not RELATED.search(content) and not LAYOUT.search(content)
         return (content, blocks[at].outer_end) if is_name and not content[:1].isdigit() else None
     name = _PLAIN_NAME.match(text, start)
-    latex = write_plain_side(name[0], split_into_marks(name[0])) if name else ""
+    latex = plain_latex(name[0]) if name else ""
     return (latex, name.end()) if name and latex else None
 
 
@@ -507,7 +500,7 @@ def _equation_of_row(text: str, blocks: Sequence[Block], starts: Sequence[int], 
             values.append((start, high))
     if len(names) != 1 or len(values) != 1 or values[0][0] < names[0][0]:
         return None
-    below = text[row.end() + 1 : _line_end(text, row.end() + 1)]
+    below = text[row.end() + 1 : line_end(text, row.end() + 1)]
     if "|" in below and _RULE.fullmatch(below) and not _DIGIT.search(text, *values[0]):
         return None  # the heads of two columns
     return next(_equation(text, blocks, starts, names[0], *values[0]), None)

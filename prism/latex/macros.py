@@ -23,6 +23,7 @@ from itertools import islice
 
 from prism import budget
 from prism.errors import LatexSyntaxError, named_type
+from prism.latex.extraction.hidden import is_in_math
 from prism.resources import resource
 
 MAX_MACROS = 200  # of one text or table; a preamble of an author has some fifty
@@ -62,7 +63,6 @@ _TAKES_TOKEN = re.compile(
 )
 _LOOKED_BACK = 140  # characters before a macro in which such a command is looked for
 _NEAR = 40  # characters beside a definition in which delimiters are looked for
-_PARAGRAPH = 2_000  # characters in which the beginning of a paragraph is looked for
 # Commands that packages have and LaTeX has not; each author may define them.
 _OF_PACKAGES = frozenset(
     "dv pdv odv derivative partialderivative comm commutator acomm anticommutator abs norm bra ket braket expval mean"
@@ -408,15 +408,9 @@ def _with_delimiters(text: str, start: int, end: int) -> tuple[int, int]:
     for opening, closing in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
         if before.endswith(opening) and after.startswith(closing):
             at = text.rfind(opening, 0, start)
-            if opening[0] != "$" or _opens(text, at):
+            if opening[0] != "$" or not is_in_math(text, at):
                 return at, text.find(closing, end) + len(closing)
     return start, end
-
-
-def _opens(text: str, at: int) -> bool:
-    """Return True if a dollar at an offset begins a formula, by the number of those before it in its paragraph."""
-    start = max(text.rfind("\n\n", max(0, at - _PARAGRAPH), at), at - _PARAGRAPH, 0)
-    return (text.count("$", start, at) - text.count(r"\$", start, at)) % 2 == 0
 
 
 def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, depth: int) -> tuple[str, int] | None:

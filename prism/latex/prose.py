@@ -48,6 +48,12 @@ def sentence_start(text: str, end: int, *, ends: re.Pattern[str] = SENTENCE_END,
     return max((mark.end() for mark in ends.finditer(text, start, end + 1) if mark.end() <= end), default=start)
 
 
+def line_end(text: str, at: int) -> int:
+    """Return the offset of the end of the line that contains an offset."""
+    end = text.find("\n", at)
+    return end if end >= 0 else len(text)
+
+
 def sentence_end(text: str, start: int) -> int:
     """Return where the sentence that contains `start` ends: at its final mark."""
     stop = min(len(text), start + MAX_SENTENCE)

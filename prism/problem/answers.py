@@ -18,7 +18,7 @@ from prism.equivalence.statements import components_of
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
-from prism.latex.extraction.decimal_commas import with_decimal_points
+from prism.latex.extraction.masking import with_decimal_points
 from prism.physics.quantities import italic_units_as_quantity
 from prism.problem.answer_words import is_sentence
 from prism.problem.source import NODE_LISTS, Table

@@ -24,7 +24,7 @@ from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.numbers.stated import LARGEST, six_figures
 from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
-from prism.latex.extraction.decimal_commas import with_decimal_points
+from prism.latex.extraction.masking import with_decimal_points
 from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse, with_written_names
 from prism.problem.answer_words import is_sentence

@@ -36,7 +36,7 @@ from prism.algebra.terms import factors_with_powers
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
-from prism.latex.extraction.excerpt import MAX_TEXT
+from prism.latex.extraction.solution_input import MAX_TEXT
 from prism.latex.prose import CLAUSE_END, mask_formulas, sentence_start
 from prism.physics.quantities import Quantity, italic_units_as_quantity, parse_quantity
 

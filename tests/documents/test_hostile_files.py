@@ -12,10 +12,10 @@ import pytest
 import prism
 from benchmarks.robustness.documents import fuzz
 from prism.latex import extract
-from prism.latex.documents.archives import MAX_PART, MAX_PARTS
 from prism.latex.documents.kinds import kind_of
 from prism.latex.documents.latex_projects import MAX_FILES
 from prism.latex.documents.markup import MAX_DEPTH
+from prism.latex.documents.office_documents import MAX_PART, MAX_PARTS
 from prism.latex.documents.reading import MAX_DOCUMENT, read_document, read_raw
 from tests.support.document_forms import WORD, packed, word_document
 from tests.support.document_mutations import front_ends, mutated

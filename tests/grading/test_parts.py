@@ -17,7 +17,7 @@ from prism.grading.parts.division import Part, divide_into_parts, letters_at
 from prism.grading.parts.labels import MAX_LABELS, label_patterns
 from prism.grading.parts.marks import MAX_MARKS
 from prism.latex import extract
-from prism.latex.extraction.excerpt import MAX_TEXT
+from prism.latex.extraction.solution_input import MAX_TEXT
 
 PIECES = (
     "(a)", "(b)", "(c)", "a)", "b.", "1.", "2)", "Part ", "part (b)", "## ", "**", "\n", "\n\n", " ", "Step 1: ",

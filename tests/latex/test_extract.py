@@ -17,10 +17,10 @@ import prism
 from prism import budget
 from prism.latex import LeftOut, solution_text
 from prism.latex.extraction import undelimited
-from prism.latex.extraction.excerpt import MAX_TEXT
 from prism.latex.extraction.pipeline import MAX_FORMULAS, Extraction, LocatedFormula, extract
 from prism.latex.extraction.plain import write_plain_side
 from prism.latex.extraction.plain_tokens import MARK, split_into_marks
+from prism.latex.extraction.solution_input import MAX_TEXT
 
 # What a line without delimiters is made of.
 PLAIN_MARKS = (

@@ -39,7 +39,7 @@ from itertools import pairwise
 from prism import budget
 from prism.grading.parts.labels import LETTERS, ROMANS, Page, label_patterns, prepare_page
 from prism.grading.parts.marks import Mark, find_marks
-from prism.latex.extraction.excerpt import excerpt
+from prism.latex.extraction.solution_input import excerpt
 
 _CHARACTER = 200  # operations for each character of a text in which labels are looked for
 MAX_LETTERS = 60  # subquestions of one problem; of more the letters are not looked for

@@ -11,21 +11,20 @@ from collections.abc import Callable, Iterator
 from prism.errors import PrismError
 from prism.latex.documents.markup import Element
 from prism.latex.documents.written_signs import (
-    LARGE_OPERATORS,
-    accented,
     fenced,
     join_upright,
     name_latex,
     rows_latex,
     scripted,
     signs_latex,
+    stacked,
+    takes_limits,
     with_cases,
     words_latex,
 )
 
 _TEX = ("application/x-tex", "TeX", "LaTeX", "text/x-tex", "application/x-latex")
 _CONTENT = frozenset("apply bind ci cn csymbol".split())
-_LIMIT_NAMES = ("lim", "max", "min", "sup", "inf")
 
 
 def mathml_latex(math: Element) -> str:
@@ -108,39 +107,16 @@ def _root(element: Element) -> str:
     return rf"\sqrt[{degree}]{{{inside}}}"
 
 
-def _under(element: Element) -> str:
-    """Return something with what stands below it: a limit, a line or a brace."""
-    base, below = _arguments(element, 2)
-    if _takes_limits(base):
-        return scripted(base, below, "")
-    return accented(_sign(element, 1), base, is_below=True) or (
-        scripted(base, below, "") if base.startswith(r"\underbrace") else rf"\underset{{{below}}}{{{base}}}"
-    )
-
-
-def _over(element: Element) -> str:
-    """Return something with what stands above it: a limit, an accent or a brace."""
-    base, above = _arguments(element, 2)
-    if _takes_limits(base):
-        return scripted(base, "", above)
-    return accented(_sign(element, 1), base) or (
-        scripted(base, "", above) if base.startswith(r"\overbrace") else rf"\overset{{{above}}}{{{base}}}"
-    )
-
-
 def _under_and_over(element: Element) -> str:
-    """Return something with what stands below and above it."""
-    base, below, above = _arguments(element, 3)
-    if _takes_limits(base):
+    """Return something with what stands below it, above it, or both: limits, a line, an accent or a brace."""
+    base, *scripts = _arguments(element, 2 if element.name in ("munder", "mover") else 3)
+    below = scripts[0] if element.name != "mover" else ""
+    above = scripts[-1] if element.name != "munder" else ""
+    if takes_limits(base):
         return scripted(base, below, above)
-    inner = accented(_sign(element, 2), base) or rf"\overset{{{above}}}{{{base}}}"
-    return accented(_sign(element, 1), inner, is_below=True) or rf"\underset{{{below}}}{{{inner}}}"
-
-
-def _takes_limits(base: str) -> bool:
-    """Return True for a sum, an integral, a limit and their kind."""
-    plain = base.strip().removeprefix("\\")
-    return base.strip() in LARGE_OPERATORS.values() or plain in _LIMIT_NAMES
+    if element.name != "munder":
+        base = stacked(base, _sign(element, len(scripts)), above, is_below=False)
+    return base if element.name == "mover" else stacked(base, _sign(element, 1), below, is_below=True)
 
 
 def _sign(element: Element, at: int) -> str:
@@ -149,21 +125,10 @@ def _sign(element: Element, at: int) -> str:
     return children[at].text() if at < len(children) else ""
 
 
-def _index(element: Element) -> str:
-    """Return a base with an index."""
-    base, below = _arguments(element, 2)
-    return scripted(base, below, "")
-
-
-def _power(element: Element) -> str:
-    """Return a base with a power."""
-    base, above = _arguments(element, 2)
-    return scripted(base, "", above)
-
-
 def _index_and_power(element: Element) -> str:
-    """Return a base with both."""
-    return scripted(*_arguments(element, 3))
+    """Return a base with its index, its power, or both."""
+    base, below, above = _arguments(element, 3)
+    return scripted(base, "", below) if element.name == "msup" else scripted(base, below, above)
 
 
 def _fences(element: Element) -> str:
@@ -209,24 +174,15 @@ _WRITERS: dict[str, Callable[[Element], str]] = {
     "mi": _identifier,
     "mo": _operator,
     "mn": lambda element: signs_latex(element.text().strip()),
-    "mtext": lambda element: words_latex(element.text()),
-    "ms": lambda element: words_latex(element.text()),
+    **dict.fromkeys(("mtext", "ms"), lambda element: words_latex(element.text())),
     "mspace": lambda _: " ",
-    "none": lambda _: "",
-    "mphantom": lambda _: "",
-    "annotation": lambda _: "",
-    "annotation-xml": lambda _: "",
-    "maction": lambda element: next(_arguments(element, 1)),
-    "semantics": lambda element: next(_arguments(element, 1)),
+    **dict.fromkeys(("none", "mphantom", "annotation", "annotation-xml"), lambda _: ""),
+    **dict.fromkeys(("maction", "semantics"), lambda element: next(_arguments(element, 1))),
     "mfrac": _fraction,
     "msqrt": lambda element: rf"\sqrt{{{_row(element)}}}",
     "mroot": _root,
-    "munder": _under,
-    "mover": _over,
-    "munderover": _under_and_over,
-    "msub": _index,
-    "msup": _power,
-    "msubsup": _index_and_power,
+    **dict.fromkeys(("munder", "mover", "munderover"), _under_and_over),
+    **dict.fromkeys(("msub", "msup", "msubsup"), _index_and_power),
     "mmultiscripts": _scripts_on_both_sides,
     "mfenced": _fences,
     "mtable": _table,

@@ -19,6 +19,7 @@ from prism.latex.documents.written_signs import (
     rows_latex,
     scripted,
     signs_latex,
+    stacked,
     with_cases,
     words_latex,
 )
@@ -122,8 +123,8 @@ def _function(element: Element) -> str:
 
 def _accent(element: Element) -> str:
     """Return something with an accent."""
-    base, sign = _row(element.first("m:e")), _property(element, "m:chr", "\u0302")
-    return accented(sign, base) or rf"\overset{{{signs_latex(sign)}}}{{{base}}}"
+    sign = _property(element, "m:chr", "\u0302")
+    return stacked(_row(element.first("m:e")), sign, signs_latex(sign), is_below=False)
 
 
 def _bar(element: Element) -> str:
@@ -139,17 +140,10 @@ def _group(element: Element) -> str:
     return accented(_property(element, "m:chr", "⏟"), base, is_below=not is_above) or base
 
 
-def _limit(element: Element, *, is_below: bool) -> str:
+def _limit(element: Element) -> str:
     """Return something with what stands below or above it."""
-    base, limit = _row(element.first("m:e")), _row(element.first("m:lim"))
-    if marked := accented(limit, base, is_below=is_below):
-        return marked
-    plain = base.strip().removeprefix("\\mathrm{").removesuffix("}").removeprefix("\\")
-    if plain in FUNCTIONS:
-        base = f"\\{plain}"
-    elif not base.strip().startswith(("\\sum", "\\int", "\\prod", "\\underbrace", "\\overbrace")):
-        return rf"\{'underset' if is_below else 'overset'}{{{limit}}}{{{base}}}"
-    return f"{base.strip()}{'_' if is_below else '^'}{{{limit}}} "
+    limit = _row(element.first("m:lim"))
+    return stacked(_row(element.first("m:e")), limit, limit, is_below=element.name == "m:limLow")
 
 
 def _scripts(element: Element) -> str:
@@ -173,10 +167,7 @@ def _lines(element: Element) -> str:
 _WRITERS: dict[str, Callable[[Element], str]] = {
     "m:r": _run,
     "m:f": _fraction,
-    "m:sSup": _scripts,
-    "m:sSub": _scripts,
-    "m:sSubSup": _scripts,
-    "m:sPre": _scripts,
+    **dict.fromkeys(("m:sSup", "m:sSub", "m:sSubSup", "m:sPre"), _scripts),
     "m:rad": _root,
     "m:nary": _large_operator,
     "m:d": _delimited,
@@ -184,8 +175,7 @@ _WRITERS: dict[str, Callable[[Element], str]] = {
     "m:acc": _accent,
     "m:bar": _bar,
     "m:groupChr": _group,
-    "m:limLow": lambda element: _limit(element, is_below=True),
-    "m:limUpp": lambda element: _limit(element, is_below=False),
+    **dict.fromkeys(("m:limLow", "m:limUpp"), _limit),
     "m:m": _matrix,
     "m:eqArr": _lines,
     "m:borderBox": lambda element: rf"\boxed{{{_row(element.first('m:e'))}}}",

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from prism.inputs import decode
 from prism.latex.documents.document import Document, DocumentWriter
+from prism.latex.documents.typed_formulas import CALLS, MAX_DEPTH, TypedReader
 from prism.latex.documents.written_signs import FUNCTIONS, accented, fenced, rows_latex, words_latex
 
 _MAX_CODE = 300  # characters of a call within a formula
-_MAX_DEPTH = 30  # brackets in each other; the formula's reader takes 32
 
 # Formulas. ------------------------------------------------------------------------------------------------------
 
@@ -55,14 +55,9 @@ _ACCENTS = {
     "underbrace": "⏟",
 }  # fmt: skip
 _CALLS: dict[str, str] = {
-    "frac": r"\frac{%s}{%s}", "binom": r"\binom{%s}{%s}", "sqrt": r"\sqrt{%s}", "root": r"\sqrt[%s]{%s}",
-    "overline": r"\overline{%s}", "underline": r"\underline{%s}", "bold": r"\mathbf{%s}", "italic": "%s",
-    "cal": r"\mathcal{%s}",
-    "bb": r"\mathbb{%s}", "sans": "%s", "mono": "%s", "serif": "%s", "display": "%s", "inline": "%s",
-    "cancel": r"\cancel{%s}",
-    "abs": r"\left|%s\right|", "norm": r"\left\|%s\right\|", "floor": r"\lfloor %s\rfloor ",
-    "ceil": r"\lceil %s\rceil ",
-    "va": r"\vec{%s}", "vb": r"\mathbf{%s}", "vu": r"\hat{%s}", "dd": r"\mathrm{d}%s",
+    **CALLS, "binom": r"\binom{%s}{%s}", "underline": r"\underline{%s}", "bold": r"\mathbf{%s}", "italic": "%s",
+    "cal": r"\mathcal{%s}", "bb": r"\mathbb{%s}", "sans": "%s", "mono": "%s", "serif": "%s", "display": "%s",
+    "inline": "%s", "va": r"\vec{%s}", "vb": r"\mathbf{%s}", "vu": r"\hat{%s}", "dd": r"\mathrm{d}%s",
     "dv": r"\frac{\mathrm{d}%s}{\mathrm{d}%s}", "pdv": r"\frac{\partial %s}{\partial %s}",
     "limits": "%s", "scripts": "%s", "boxed": r"\boxed{%s}",
 }  # fmt: skip
@@ -79,7 +74,7 @@ def typst_latex(formula: str) -> str:
     >>> typst_latex("t_f = sqrt((2 h) / g)")
     't_{f} = \\sqrt{\\frac{2 h}{g}}'
     """
-    latex = _Formula(_TOKEN.findall(formula)).read((), 0)
+    latex = TypedReader(_TOKEN.findall(formula), _read_typst_piece, ("(",)).read((), 0)
     return (
         rf"\begin{{aligned}} {latex.strip()} \end{{aligned}}"
         if r"\\" in latex or "&" in latex.replace(r"\&", "")
@@ -87,108 +82,61 @@ def typst_latex(formula: str) -> str:
     )
 
 
-class _Formula:
-    """Reads the tokens of a formula from left to right."""
+def _read_typst_piece(reader: TypedReader, depth: int) -> str:
+    """Read a name, a call, a number, words or a bracket; empty behind the last token."""
+    token = reader.take()
+    if token[:1] == '"' and len(token) > 1:
+        return words_latex(token[1:-1])
+    if token[:1] == "#" and reader.peek()[:1].isalpha():
+        return _read_value_of_code(reader, depth)
+    if token[:1] == "\\":
+        return r" \\ " if len(token) == 1 else token if token[1] in "{}$%#&_" else token[1:]
+    if token in ("(", "[") and depth < MAX_DEPTH:
+        end = {"(": ")", "[": "]"}[token]
+        inside = reader.read((end,), depth + 1)
+        is_closed = reader.peek() == end
+        reader.at += is_closed
+        return f"{token}{inside}{end * is_closed}"
+    if token[:1].isalpha() and reader.peek() == "(" and depth < MAX_DEPTH and not _is_plain(token):
+        return _read_call(reader, token, depth + 1)
+    if token in _SYMBOLS:
+        return _SYMBOLS[token]
+    if len(token) > 1 and token[0].isalpha() and token.isascii():
+        return f"\\{token.replace('.', '')} "  # of no known name: a command that is not read either
+    return _SIGNS.get(token, token)
 
-    def __init__(self, tokens: list[str]) -> None:
-        """Begin at the first token."""
-        self._tokens, self._at = tokens, 0
 
-    def _peek(self) -> str:
-        """Return the next token; empty behind the last."""
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+def _read_value_of_code(reader: TypedReader, depth: int) -> str:
+    """Read a name of code: space as space, any other as a command that is not read, for its value is not known."""
+    name = reader.take()
+    if name == "h" and reader.peek() == "(" and depth < MAX_DEPTH:
+        _read_call(reader, name, depth + 1)
+        return " "
+    return f"\\code{name.replace('.', '')} "
 
-    def _skip_blanks(self) -> None:
-        """Go on to a token that is no blank."""
-        while self._peek().isspace():
-            self._at += 1
 
-    def read(self, ends: tuple[str, ...], depth: int) -> str:
-        """Read up to one of the tokens that end this part, which is left to the caller."""
-        parts: list[str] = []
-        while (token := self._peek()) and token not in ends:
-            if token.isspace():
-                parts.append(" ")
-                self._at += 1
-                continue
-            above = self._scripted(depth)
-            at = self._at
-            self._skip_blanks()
-            while self._peek() == "/":
-                self._at += 1
-                self._skip_blanks()
-                above = rf"\frac{{{_bare(above)}}}{{{_bare(self._scripted(depth))}}}"
-                at = self._at
-                self._skip_blanks()
-            self._at = at
-            parts.append(above)
-        return "".join(parts)
-
-    def _scripted(self, depth: int) -> str:
-        """Read one piece with its primes, index and power."""
-        base = self._piece(depth)
-        scripts = ""
-        while self._peek() in ("_", "^", "'"):
-            sign = self._peek()
-            self._at += 1
-            scripts += sign if sign == "'" else f"{sign}{{{_bare(self._piece(depth))}}}"
-        return base.rstrip() + scripts if scripts else base
-
-    def _piece(self, depth: int) -> str:
-        """Read a name, a call, a number, words or a bracket; empty behind the last token."""
-        token = self._peek()
-        self._at += 1
-        if token[:1] == '"' and len(token) > 1:
-            return words_latex(token[1:-1])
-        if token[:1] == "#" and self._peek()[:1].isalpha():
-            return self._code(depth)
-        if token[:1] == "\\":
-            return r" \\ " if len(token) == 1 else token if token[1] in "{}$%#&_" else token[1:]
-        if token in ("(", "[") and depth < _MAX_DEPTH:
-            end = {"(": ")", "[": "]"}[token]
-            inside = self.read((end,), depth + 1)
-            is_closed = self._peek() == end
-            self._at += is_closed
-            return f"{token}{inside}{end * is_closed}"
-        if token[:1].isalpha() and self._peek() == "(" and depth < _MAX_DEPTH and not _is_plain(token):
-            return self._call(token, depth + 1)
-        if token in _SYMBOLS:
-            return _SYMBOLS[token]
-        if len(token) > 1 and token[0].isalpha() and token.isascii():
-            return f"\\{token.replace('.', '')} "  # of no known name: a command that is not read either
-        return _SIGNS.get(token, token)
-
-    def _code(self, depth: int) -> str:
-        """Read a name of code: space as space, any other as a command that is not read, for its value is not known."""
-        name = self._peek()
-        self._at += 1
-        if name == "h" and self._peek() == "(" and depth < _MAX_DEPTH:
-            self._call(name, depth + 1)
-            return " "
-        return f"\\code{name.replace('.', '')} "
-
-    def _call(self, name: str, depth: int) -> str:
-        """Read the arguments of a call, and write what it shows."""
-        self._at += 1
-        rows: list[list[str]] = [[]]
-        named: dict[str, str] = {}
-        while True:
-            self._skip_blanks()
-            key = ""
-            if self._tokens[self._at + 1 : self._at + 2] == [":"] and self._peek().isalpha():
-                key = self._peek()
-                self._at += 2
-            argument = self.read((",", ";", ")"), depth).strip()
-            if key:
-                named[key] = argument
-            elif argument or self._peek() == ",":
-                rows[-1].append(argument)
-            end = self._peek()
-            self._at += bool(end)
-            if end == ";":
-                rows.append([])
-            if end in (")", ""):
-                return _call_latex(name, [row for row in rows if row], named)
+def _read_call(reader: TypedReader, name: str, depth: int) -> str:
+    """Read the arguments of a call, and write what it shows."""
+    reader.at += 1
+    rows: list[list[str]] = [[]]
+    named: dict[str, str] = {}
+    while True:
+        reader.skip_blanks()
+        key = ""
+        if reader.tokens[reader.at + 1 : reader.at + 2] == [":"] and reader.peek().isalpha():
+            key = reader.take()
+            reader.at += 1
+        argument = reader.read((",", ";", ")"), depth).strip()
+        if key:
+            named[key] = argument
+        elif argument or reader.peek() == ",":
+            rows[-1].append(argument)
+        end = reader.peek()
+        reader.at += bool(end)
+        if end == ";":
+            rows.append([])
+        if end in (")", ""):
+            return _call_latex(name, [row for row in rows if row], named)
 
 
 def _is_plain(name: str) -> bool:
@@ -220,19 +168,6 @@ def _call_latex(name: str, rows: list[list[str]], named: dict[str, str]) -> str:
     if form and not (name in _PHYSICA and (named or len(arguments) != n)):
         return form % tuple((*arguments, "", "")[:n])
     return f"\\typst{name.replace('.', '')} ({', '.join(arguments)})"  # no command, as one of its name is another
-
-
-def _bare(latex: str) -> str:
-    """Return an argument without the one pair of round brackets around it, which only groups."""
-    plain = latex.strip()
-    if plain[:1] != "(" or plain[-1:] != ")":
-        return plain
-    depth = 0
-    for sign in plain[1:-1]:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return plain
-    return plain[1:-1]
 
 
 # Text. ----------------------------------------------------------------------------------------------------------

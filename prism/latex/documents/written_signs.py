@@ -25,6 +25,7 @@ ACCENTS = {
     "→": r"\vec", "⃗": r"\vec", "\u20d1": r"\vec", "⇀": r"\vec", "˙": r"\dot", ".": r"\dot", "\u0307": r"\dot",
     "¨": r"\ddot", "\u0308": r"\ddot", "\u20db": r"\dddot", "\u0332": r"\underline",
 }  # fmt: skip
+_WITH_LIMITS = (r"\sum", r"\int", r"\prod", r"\underbrace", r"\overbrace")
 BRACES = {"⏞": r"\overbrace", "⏟": r"\underbrace", "︷": r"\overbrace", "︸": r"\underbrace"}
 
 _SIGNS = {
@@ -116,6 +117,23 @@ def accented(sign: str, base: str, *, is_below: bool = False) -> str | None:
             command
         ]
     return rf"{command}{{{base}}}"
+
+
+def takes_limits(base: str) -> bool:
+    """Return True for a sum, an integral, a limit and their kind."""
+    plain = base.strip().removeprefix(r"\mathrm{").removesuffix("}").removeprefix("\\")
+    return plain in FUNCTIONS or base.strip() in LARGE_OPERATORS.values()
+
+
+def stacked(base: str, sign: str, latex: str, *, is_below: bool) -> str:
+    """Return a base with what stands below or above it: an accent or a brace by its sign, a limit, or anything else."""
+    if marked := accented(sign, base, is_below=is_below):
+        return marked
+    if takes_limits(base) or base.strip().startswith(_WITH_LIMITS):
+        name = base.strip().removeprefix(r"\mathrm{").removesuffix("}").removeprefix("\\")
+        written = f"\\{name}" if name in FUNCTIONS else base.strip()
+        return f"{written}{'_' if is_below else '^'}{{{latex}}} "
+    return rf"\{'underset' if is_below else 'overset'}{{{latex}}}{{{base}}}"
 
 
 def fenced(begin: str, content: str, end: str) -> str:

@@ -7,6 +7,11 @@ announced as a whole, so that nobody announces one value and hides others beside
 
 Refused: announcements that ask, suppose or deny ("if the answer is", "the answer is not"), that quote ("my friend says
 the answer is") or speak of another answer ("the wrong answer is", "an intermediate result:").
+
+Values in rows of one box: `\boxed{\begin{array}{l} 2\,\mathrm s \\ 3\,\mathrm m \end{array}}` lists two answers.
+
+Only rows that begin with a number are taken for a list, without brackets around them, which make a vector. Letters of
+the parts, `\text{(a) }`, have to stand before all rows, in order: a member's place says which answer it is.
 """
 
 from __future__ import annotations
@@ -16,8 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.plain import write_plain_side
-from prism.latex.extraction.plain_tokens import split_into_marks
+from prism.latex.extraction.plain import plain_latex
 from prism.latex.prose import (
     FORMULA,
     HEDGES,
@@ -187,14 +191,14 @@ def value_at(shown: str, start: int) -> Block | None:
     value = _PLAIN_VALUE.match(shown, start)
     if not value or not re.search(r"[\d+*/^=√²³·×⁄()]", value[0]) or not _ends_value(shown, value.end()):
         return None
-    latex = _plain_latex(value[0])
+    latex = plain_latex(value[0])
     return Block(start, value.end(), "plain", start, value.end(), (latex,)) if latex else None
 
 
 def _number_at(shown: str, start: int) -> tuple[str, int]:
     """Return the number at an offset, with its unit, as LaTeX, and the offset behind it; nothing if there is none."""
     number = _NUMBER.match(shown, start)
-    latex = _plain_latex(number[0]) if number and number.end() > start else ""
+    latex = plain_latex(number[0]) if number and number.end() > start else ""
     spelled = None if latex else _SPELLED.match(shown, start)
     if spelled is not None:
         whole, _, decimals = spelled[0].lower().partition(" point ")
@@ -210,12 +214,38 @@ def _number_at(shown: str, start: int) -> tuple[str, int]:
     return latex + unit, end
 
 
-def _plain_latex(value: str) -> str:
-    """Write a value in plain notation as LaTeX; empty if it is not surely mathematics."""
-    return write_plain_side(value, split_into_marks(value))
-
-
 def _ends_value(shown: str, end: int) -> bool:
     """Return True if a value may end at an offset: there its sentence or line ends, or a word goes on with it."""
     behind = _END_OF_VALUE.match(shown, end)
     return behind is not None and (behind["word"] is None or behind["word"].strip().lower() in _GOES_ON)
+
+
+# Rows of a box ------------------------------------------------------------------------------------------------------
+
+_ENVIRONMENT = re.compile(
+    r"\\begin\{(?P<name>array|aligned|align\*?|gathered|split|matrix)\}\s*(?:\[[a-z]\])?\s*(?:\{[lcr| ]{1,8}\})?"
+    r"(?P<rows>.*)\\end\{(?P=name)\}",
+    re.DOTALL,
+)
+_BREAK = re.compile(r"\\\\(?:\[[^\]]{0,12}\])?")
+_EDGES = " \t\n&~,;."
+_ROW = re.compile(
+    r"(?:\\(?:text|textbf|mathrm)\{ ?\(?(?P<letter>[a-h])[).]:? ?\}|\((?P<bare>[a-h])\))?[\s&~:]{0,8}"
+    r"(?P<value>[-+−]?[.\d][^&]*)"
+)
+
+
+def values_in_rows(latex: str) -> str:
+    r"""Return the values of the rows of a box as a list, `2\,\mathrm s, 3\,\mathrm m`; empty if these are no such rows.
+
+    >>> values_in_rows(r"\begin{aligned} &\text{(a) } 2 \\ &\text{(b) } 3 \end{aligned}")
+    '2, 3'
+    """
+    found = _ENVIRONMENT.fullmatch(latex)
+    written = [row.strip(_EDGES) for row in _BREAK.split(found["rows"] if found else latex)]
+    rows = [_ROW.fullmatch(row) for row in written if row]
+    read = [row for row in rows if row is not None]
+    letters = [row["letter"] or row["bare"] or "" for row in read]
+    if not 1 < len(read) == len(rows) or "".join(letters) not in ("", "abcdefgh"[: len(read)]):
+        return ""
+    return ", ".join(row["value"] for row in read)

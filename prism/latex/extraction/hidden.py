@@ -124,19 +124,21 @@ _HIDDEN_ARGUMENTS = {  # command: which of its arguments are not shown
     ),
     **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet", "texorpdfstring", "replaced"), (1,)),
     **dict.fromkeys(("pdfbookmark", "@gobbletwo", "PackageWarning", "PackageInfo", "ClassWarning"), (0, 1)),
-    **dict.fromkeys(("ifthenelse", "PackageError"), (0, 1, 2)),
-    "definecolor": (0, 1, 2),
+    **dict.fromkeys(("ifthenelse", "PackageError", "definecolor", "newenvironment", "renewenvironment"), (0, 1, 2)),
 }
 _MACROS = word_set(
-    "newcommand renewcommand providecommand DeclareMathOperator newenvironment renewenvironment def gdef edef xdef let"
+    "newcommand renewcommand providecommand DeclareMathOperator def gdef edef xdef let"
     " NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand DeclareRobustCommand"
 )
 _LABEL = re.compile(r"[a-z]{1,8}:[\w:.-]{1,40}")
-_BOXES = word_set("sbox savebox setbox toks write")
+_HEADS = {  # command: what stands before the braces that hold what no page shows
+    **dict.fromkeys(_MACROS, _MACRO_HEAD),
+    **dict.fromkeys(word_set("sbox savebox setbox toks write"), _BOX_HEAD),
+}
 _HIDING = word_set(
     "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip kern style"
     " htmlStyle pgfsetfillopacity pgfsetstrokeopacity"
-).union(_HIDDEN_ARGUMENTS, _MACROS, _BOXES)
+).union(_HIDDEN_ARGUMENTS, _HEADS)
 _NAME = re.compile(r"\\(@?[A-Za-z]+)")
 _COMMAND = re.compile(rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]")
 _DEFINED = re.compile(
@@ -225,27 +227,14 @@ def _spans_hidden_by_command(page: _BracedText, command: re.Match[str], group_st
         if hidden[0] == 0:
             return [(command.start(), arguments[min(hidden[-1], len(arguments) - 1)][1])] if arguments else []
         return [arguments[at] for at in hidden if at < len(arguments)]
-    if name in _MACROS:
-        return _macro_definition_spans(page, command)
-    if name in _BOXES:
-        head = _BOX_HEAD.match(page.text, command.end())
+    if (head_pattern := _HEADS.get(name)) is not None:
+        head = head_pattern.match(page.text, command.end())
         close = page.closing_brace.get(head.end(), -1) if head else -1
         return [(command.start(), close + 1)] if close >= 0 else []
     if name in _SWITCHES:
         is_visible, end = _SWITCHES[name]
         return [] if is_visible(page, command) else [_rest_of_group(page, command, group_start, end)]
     return _invisible_argument_spans(page, command)
-
-
-def _macro_definition_spans(page: _BracedText, command: re.Match[str]) -> list[_Span]:
-    """Return the span of a macro's definition, body included, which no page shows; empty if no body closes."""
-    head = _MACRO_HEAD.match(page.text, command.end())
-    if not head or head.end() not in page.closing_brace:
-        return []
-    close = page.closing_brace[head.end()] + 1
-    if command["name"].endswith("newenvironment") and (second := page.argument_span(close)):
-        close = second[1]
-    return [(command.start(), close)]
 
 
 def _invisible_argument_spans(page: _BracedText, command: re.Match[str]) -> list[_Span]:
@@ -268,12 +257,12 @@ def _rest_of_group(page: _BracedText, switch: re.Match[str], group_start: int, e
     start = switch.start()
     stop = page.closing_brace[group_start] if group_start in page.closing_brace else len(page.text)
     ends = [match.start() for match in [end_pattern.search(page.text, switch.end(), stop)] if match]
-    if group_start not in page.closing_brace and _is_in_math(page.text, start):
+    if group_start not in page.closing_brace and is_in_math(page.text, start):
         ends += [match.start() for match in [_END_OF_MATH.search(page.text, switch.end(), stop)] if match]
     return start, min(ends, default=stop)
 
 
-def _is_in_math(text: str, offset: int) -> bool:
+def is_in_math(text: str, offset: int) -> bool:
     """Return True if an offset is inside mathematics whose delimiter was opened in the same paragraph."""
     start = max(text.rfind("\n\n", max(0, offset - _PARAGRAPH), offset), offset - _PARAGRAPH, 0)
     opened = ""

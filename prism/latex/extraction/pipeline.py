@@ -20,11 +20,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from prism import budget
-from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
+from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values, values_in_rows
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
-from prism.latex.extraction.chosen import disowned_blocks, passed_over_blocks
-from prism.latex.extraction.decimal_commas import with_decimal_points
-from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
     EQUALITIES,
     MAX_NESTING,
@@ -35,10 +32,16 @@ from prism.latex.extraction.items import (
     scan,
     top_level_items,
 )
-from prism.latex.extraction.joined import find_second_values, join_split_formulas, torn_blocks
+from prism.latex.extraction.joined import find_named_values, find_second_values, join_split_formulas, torn_blocks
 from prism.latex.extraction.joints import Joint, joints_of
-from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
-from prism.latex.extraction.named_values import find_named_values
+from prism.latex.extraction.masking import (
+    blank_comments,
+    blank_to_fence_end,
+    is_in_code_fence,
+    mask,
+    thinking_spans,
+    with_decimal_points,
+)
 from prism.latex.extraction.pieces import (
     EMPTY,
     Piece,
@@ -56,11 +59,10 @@ from prism.latex.extraction.retractions import (
     mask_blocks,
     unasserted_blocks,
 )
-from prism.latex.extraction.solution_input import Solution, solution_text
-from prism.latex.extraction.struck_lines import struck_blocks
+from prism.latex.extraction.solution_input import Solution, excerpt, solution_text
+from prism.latex.extraction.struck_lines import disowned_blocks, passed_over_blocks, struck_blocks
 from prism.latex.extraction.typed_names import TypedNames, is_typed, typed_names
 from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
-from prism.latex.extraction.value_rows import values_in_rows
 from prism.latex.macros import (
     NO_MACROS,
     Macros,

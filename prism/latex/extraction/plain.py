@@ -17,20 +17,18 @@ from prism.latex.extraction.plain_operands import (
     AmbiguousNotation,
     Part,
     Reader,
-    latex_or_empty,
-    read_bracket,
-    read_scripts,
-)
-from prism.latex.extraction.plain_operators import (
     is_big_operator,
+    latex_or_empty,
     read_angle_brackets,
     read_bar,
     read_big_operator,
+    read_bracket,
     read_differential_quotient,
     read_function,
     read_partial_derivative,
     read_root,
     read_root_of_bracket,
+    read_scripts,
 )
 from prism.latex.extraction.plain_tokens import (
     ACCENTS,
@@ -45,6 +43,7 @@ from prism.latex.extraction.plain_tokens import (
     SIGN_COMMANDS,
     Mark,
     relation_latex,
+    split_into_marks,
 )
 from prism.latex.words import PLAIN_FACTORS, SURE_UNITS, UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
 
@@ -82,6 +81,11 @@ def write_plain_side(text: str, side: Sequence[Mark]) -> str:
     if [mark.text for mark in side] in (["constant"], ["const"]):
         return r"\text{constant}"
     return latex_or_empty(Reader(text, side, _read_part))
+
+
+def plain_latex(text: str) -> str:
+    """Write a value or a name in plain notation as LaTeX; empty if it is not surely mathematics."""
+    return write_plain_side(text, split_into_marks(text))
 
 
 def _read_part(reader: Reader, previous_parts: Sequence[Part]) -> Part:

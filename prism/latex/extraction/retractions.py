@@ -38,6 +38,7 @@ from prism.latex.prose import (
     NEGATIONS,
     WRONG_WORDS,
     is_negation,
+    line_end,
     mask_formulas,
     sentence_end,
     sentence_start,
@@ -299,12 +300,6 @@ def _paragraphs(shown: str) -> list[_Paragraph]:
     return found
 
 
-def _line_end(shown: str, at: int) -> int:
-    """Return the offset of the end of the line that contains offset `at`."""
-    end = shown.find("\n", at)
-    return end if end >= 0 else len(shown)
-
-
 def _formula_ending(shown: str, last: int) -> Span:
     """Return the span of the masked formula whose last character stands at offset `last`."""
     start = last
@@ -464,14 +459,14 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
     for mark in _LABEL.finditer(layout.lowered):
         if mark.start() < reach:
             continue
-        line_end = _line_end(shown, mark.end())
-        if not shown[mark.end() : line_end].strip(" \t*_"):
-            reach = _end_of_text_below(layout, line_end)
+        end = line_end(shown, mark.end())
+        if not shown[mark.end() : end].strip(" \t*_"):
+            reach = _end_of_text_below(layout, end)
             yield mark.end(), reach
     for mark in _MARKED.finditer(shown):
         if mark["before"]:
-            check = _CHECK.search(shown, mark.end(), _line_end(shown, mark.end()))
-            yield mark.end(), check.start() if check else _line_end(shown, mark.end())
+            check = _CHECK.search(shown, mark.end(), line_end(shown, mark.end()))
+            yield mark.end(), check.start() if check else line_end(shown, mark.end())
         else:
             yield _formula_ending(shown, mark.start() - 1)
     yield from _spans_with_footnotes(shown)
@@ -626,9 +621,9 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
         elif mark["rest"]:
             yield mark.end(), len(shown)
         elif mark.start() >= reach:
-            line_end = _line_end(shown, mark.end())
-            is_here = shown.find(FORMULA, mark.end(), line_end) >= 0
-            reach = sentence_end(shown, mark.end()) if is_here else _end_of_text_below(layout, line_end)
+            end = line_end(shown, mark.end())
+            is_here = shown.find(FORMULA, mark.end(), end) >= 0
+            reach = sentence_end(shown, mark.end()) if is_here else _end_of_text_below(layout, end)
             if is_here and FORMULA not in shown[mark.end() : reach]:
                 reach = _end_of_text_below(layout, mark.end())
             yield mark.end(), reach

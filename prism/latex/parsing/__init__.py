@@ -22,7 +22,7 @@ On the whole formula, once:
  7. `clauses.complete_sides`: a blank left side for `\ge 2`; `a : b` as a quotient.
 
 In each bracket, from the outside in (`disambiguate._emit_siblings`):
- 8. `braces.resolve_braces`: sets, Poisson brackets, anticommutators.
+ 8. `disambiguate.resolve_braces`: sets, Poisson brackets, anticommutators.
     `calls.resolve_calls`: `x(t)` is x, `f(a, b)` a value, `m(g + a)` a product.
  9. `differentials.resolve_derivatives`: `\frac{dy}{dx}`, `dy/dx`, `\partial_x f`, `dx`.
 10. `roman_text.resolve_roman_texts`, with `unit_text`: units behind numbers, symbols elsewhere; prose is refused.

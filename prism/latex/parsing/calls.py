@@ -140,17 +140,22 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
         name for name, arguments in lists.items()
         if len(arguments) > 1 or name in bare or bare.intersection(arguments) or used[arguments] > 1 or len(items) <= 2
     }  # fmt: skip
+    _add_heads_of_whole_formula(found, items)
+    return found
+
+
+def _add_heads_of_whole_formula(found: CallEvidence, items: list[Token]) -> None:
+    """Add to the evidence, in place, what the form of a whole formula says: `f(a + b) = f(c)`, `V(R) = kQ/R`."""
     if name := _head_of_every_side(items):
         found.called.add(name)
     if _is_definition(items):
         name = items[0].text
         if name not in found.variables:
             found.called.add(name)
-        elif name in bare:
+        elif name in found.bare:
             found.defined.add(name)
         else:
             found.left.add(name)
-    return found
 
 
 def _is_rate(item: Token) -> bool:

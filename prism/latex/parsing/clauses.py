@@ -14,8 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.formula_numbers import is_formula_number, start_of_formula_number, starts_with_formula_number
-from prism.latex.parsing.roman_text import DENIALS, excerpt, is_foreign, may_be_unit_words, words_in_text
+from prism.latex.parsing.roman_text import (
+    DENIALS,
+    excerpt,
+    is_foreign,
+    is_formula_number,
+    may_be_unit_words,
+    start_of_formula_number,
+    starts_with_formula_number,
+    words_in_text,
+)
 from prism.latex.parsing.tokens import (
     GAP_NONE,
     GAP_QUAD,

@@ -29,7 +29,7 @@ from prism.latex.parsing.tokens import (
     has_type,
     nesting_change,
 )
-from prism.latex.parsing.typed_units import with_typed_units
+from prism.latex.parsing.unit_text import with_typed_units
 
 TEXT_MODE = frozenset((r"\text", r"\textrm", r"\textnormal", r"\mbox", r"\hbox", r"\textit", r"\textsf", r"\textup",
                        r"\textmd", r"\emph"))  # fmt: skip

@@ -20,6 +20,7 @@ from prism.latex.parsing.brackets import (
 from prism.latex.parsing.calls import apply_token
 from prism.latex.parsing.commands import (
     REPEATING,
+    Handler,
     begins_operand,
     read_leading_scripts,
     read_rare_command,
@@ -186,67 +187,80 @@ def _separates_columns(tokens: list[Token], index: int, items: list[Token]) -> b
 
 def _read_rare_token(cursor: Cursor, token: Token, items: list[Token]) -> None:
     """Read the item at a token that is no letter, number or plain operator and append it, or raise a Fault."""
-    kind = token.type
     cursor.index += 1
-    if kind == "command":
-        _read_command(cursor, token, items)
-    elif kind == "{":
-        cursor.index -= 1
-        read_braces(cursor, items)
-    elif kind == "OPEN" and token.text == "." and cursor.tokens[cursor.index].type == "CLOSE":
-        bar = cursor.tokens[cursor.index]
+    reader = _RARE_TOKENS.get(token.type)
+    if reader is None:
+        raise Fault(token.pos, describe_token(token), "a number, a symbol or an operator")
+    reader(cursor, token, items)
+
+
+def _read_group(cursor: Cursor, _: Token, items: list[Token]) -> None:
+    """Read braces that show nothing."""
+    cursor.index -= 1
+    read_braces(cursor, items)
+
+
+def _read_opening(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""Read a bracket; of `\left. \right|` only the bar behind it."""
+    bar = cursor.tokens[cursor.index]
+    if token.text == "." and bar.type == "CLOSE":
         cursor.index += 1
         read_bar(cursor, Token("BAR", bar.text, bar.pos), items)
-    elif kind == "OPEN":
+    else:
         items.append(read_bracket(cursor, token))
-    elif kind in ("BAR", "NORM"):
-        read_bar(cursor, token, items)
-    elif kind == "^" or kind == "_" or kind == "PRIME":
-        _read_detached_script(cursor, token, items)
-    elif kind == "NABLA" and cursor.tokens[cursor.index].type in ("_", "PRIME"):
+
+
+def _read_sign_of_calculus(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read the sign of an integral, a sum, a limit or a derivative with its scripts; a nabla may have a name.
+
+    Raises Fault for two primes on a nabla.
+    """
+    kind = token.type
+    if kind == "NABLA" and cursor.tokens[cursor.index].type in ("_", "PRIME"):
         named_nabla = read_symbol_scripts(cursor, Token("NABLA", "", token.pos, token.gap))
         if named_nabla.type != "NABLA":
             raise Fault(token.pos, "two primes on a nabla")
         items.append(named_nabla)
-    elif kind in ("INTEGRAL", "SERIES", "LIMIT", "NABLA", "PARTIAL_SIGN"):
-        sign = read_scripts(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap))
-        while kind == "SERIES" and cursor.tokens[cursor.index].type == "PRIME":  # a sum that leaves something out
-            cursor.index += 1
-            sign.text = token.text + "'"
-        items.append(sign if sign.sub is not None or sign.sup is not None else read_scripts(cursor, sign))
-    elif kind == "INFINITY":
-        items.append(read_scripts(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity"))))
-    elif kind == "DOTS":
-        items.append(Token("INFINITY", "dots", token.pos, token.gap, expr=_DOTS))
-    elif kind == "BANG":
-        items.append(token)
-    elif kind == "PERCENT":
-        if not items or items[-1].type not in ("NUM", "PAREN", "FRAC"):
-            raise Fault(token.pos, "a percent sign without a number before it")
-        items.append(unit_token("‰" if token.text == "‰" else "%", token.pos))
-    elif kind == "BEGIN":
-        items.append(read_environment(cursor, token))
-    elif kind == "mark" and token.text == "." and items and items[-1].type == "NUM" and not token.gap:
-        _refuse_repeating_decimal(cursor)  # `2.` is a number with its decimal point
-    elif (
-        kind == "mark"
-        and token.text == "."
-        and read_repeating_digits(cursor, [point := Token("NUM", "0.", token.pos, token.gap)])
-    ):
-        items.append(point)  # .\overline{3}
-    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index], cursor.depth):
-        pass  # the full stop of the sentence, inside the last bracket
-    elif kind == "CLOSE":
-        raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
-    elif kind == "unknown" and token.text.isalpha():
-        start = cursor.index - 1
-        while cursor.tokens[cursor.index].type == "unknown" and cursor.tokens[cursor.index].text.isalpha():
-            cursor.index += 1
-        items.append(Token("ROMAN", "text", token.pos, token.gap, raw=cursor.tokens[start : cursor.index]))
-    elif kind == "unknown":
-        raise Fault(token.pos, f"the character {token.text!r}, which is not read")
-    else:
+        return
+    sign = read_scripts(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap))
+    while kind == "SERIES" and cursor.tokens[cursor.index].type == "PRIME":  # a sum that leaves something out
+        cursor.index += 1
+        sign.text = token.text + "'"
+    items.append(sign if sign.sub is not None or sign.sup is not None else read_scripts(cursor, sign))
+
+
+def _read_percent(_: Cursor, token: Token, items: list[Token]) -> None:
+    """Read the sign of a percentage; raise a Fault if no number stands before it."""
+    if not items or items[-1].type not in ("NUM", "PAREN", "FRAC"):
+        raise Fault(token.pos, "a percent sign without a number before it")
+    items.append(unit_token("‰" if token.text == "‰" else "%", token.pos))
+
+
+def _read_mark(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""Read a full stop: the point of `2.` or `.\overline{3}`, or the end of the sentence; raise a Fault elsewhere."""
+    is_stop = token.text == "."
+    if is_stop and items and items[-1].type == "NUM" and not token.gap:
+        _refuse_repeating_decimal(cursor)
+    elif is_stop and read_repeating_digits(cursor, [point := Token("NUM", "0.", token.pos, token.gap)]):
+        items.append(point)
+    elif not (is_stop and _ends_level(cursor.tokens[cursor.index], cursor.depth)):
         raise Fault(token.pos, describe_token(token), "a number, a symbol or an operator")
+
+
+def _refuse_closing(_: Cursor, token: Token, items: list[Token]) -> None:
+    """Raise a Fault for a bracket that nothing opens."""
+    del items
+    raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
+
+
+def _read_foreign_letters(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read letters that formulas have not as a text; raise a Fault for another sign."""
+    if not token.text.isalpha():
+        raise Fault(token.pos, f"the character {token.text!r}, which is not read")
+    start = cursor.index - 1
+    while cursor.tokens[cursor.index].type == "unknown" and cursor.tokens[cursor.index].text.isalpha():
+        cursor.index += 1
+    items.append(Token("ROMAN", "text", token.pos, token.gap, raw=cursor.tokens[start : cursor.index]))
 
 
 def _refuse_repeating_decimal(cursor: Cursor) -> None:
@@ -660,3 +674,19 @@ def _read_font_switch(cursor: Cursor, token: Token, items: list[Token], ends: fr
     else:
         while cursor.index < end and tokens[cursor.index].type == "letter":
             _read_command(cursor, Token("command", font, token.pos, token.gap), items)
+
+
+_RARE_TOKENS: dict[str, Handler] = {
+    "command": _read_command, "{": _read_group, "OPEN": _read_opening, "CLOSE": _refuse_closing, "mark": _read_mark,
+    "PERCENT": _read_percent, "unknown": _read_foreign_letters,
+    "BEGIN": lambda cursor, token, items: items.append(read_environment(cursor, token)),
+    "BANG": lambda _, token, items: items.append(token),
+    "DOTS": lambda _, token, items: items.append(Token("INFINITY", "dots", token.pos, token.gap, expr=_DOTS)),
+    "INFINITY": lambda cursor, token, items: items.append(
+        read_scripts(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity")))
+    ),
+    **dict.fromkeys(("BAR", "NORM"), read_bar),
+    **dict.fromkeys(("^", "_", "PRIME"), _read_detached_script),
+    **dict.fromkeys(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "PARTIAL_SIGN"), _read_sign_of_calculus),
+}  # fmt: skip
+"""Readers of the tokens that few formulas hold, by type; each is called with the cursor behind its token."""

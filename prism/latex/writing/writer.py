@@ -242,19 +242,13 @@ def _leading_term_latex(style: _FormulaStyle, node: Expr, *free: str) -> str:
 
 
 def _write_sum(style: _FormulaStyle, node: Expr) -> _RankedText:
-    """Write a sum; a negative term follows a minus sign, `a - b + c`."""
+    """Write a sum or a difference; a negative term of a sum follows a minus sign, `a - b + c`."""
     out = _leading_term_latex(style, node.args[0])
     for arg in node.args[1:]:
-        sign, term = ("-", arg.args[0]) if arg.op == "neg" else ("+", arg)
+        is_negative = node.op == "sub" or arg.op == "neg"
+        sign, term = "-" if is_negative else "+", arg.args[0] if is_negative and node.op != "sub" else arg
         out += f" {sign} {_node_latex(style, term, _PRODUCT)}"
     return _RankedText(out, _SUM)
-
-
-def _write_difference(style: _FormulaStyle, node: Expr) -> _RankedText:
-    """Write the difference of two terms, `a - b`."""
-    return _RankedText(
-        f"{_leading_term_latex(style, node.args[0])} - {_node_latex(style, node.args[1], _PRODUCT)}", _SUM
-    )
 
 
 def _write_plus_minus(style: _FormulaStyle, node: Expr) -> _RankedText:
@@ -366,9 +360,21 @@ def _product_writer(sign: str) -> _Writer:
     return writer
 
 
-def _set_writer(sign: str) -> _Writer:
-    r"""Return a writer of set operations with this sign, such as `A \cup B`."""
-    return lambda style, node: _RankedText(f" {sign} ".join(_node_latex(style, arg, _SUM) for arg in node.args), _SETS)
+def _joined_writer(sign: str, rank_inside: int, rank: int, *, left: str = "", right: str = "") -> _Writer:
+    r"""Return a writer of the arguments with a sign between them, `A \cup B`, and perhaps delimiters around them.
+
+    Args:
+        rank_inside: arguments that bind less tightly than this rank stand in brackets.
+        rank: of the result.
+    """
+    return lambda style, node: _RankedText(
+        f"{left}{sign.join(_node_latex(style, arg, rank_inside) for arg in node.args)}{right}", rank
+    )
+
+
+def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:
+    r"""Return a writer of the arguments with commas between two delimiters, as `\{a, b\}`."""
+    return _joined_writer(", ", _LIST, rank, left=left, right=right)
 
 
 # Functions and brackets -----------------------------------------------------------------------------------------
@@ -411,15 +417,6 @@ def _is_term_of_sequence(node: Expr) -> bool:
     is_place = len(node.args) == 1 and ops_of(place) <= _OF_PLACES and symbols(place) <= PLACES
     is_negative = place.op == "neg" or (place.op == "num" and (place.value or 0) < 0)
     return is_place and (is_negative or bool(symbols(place))) and node.name.partition("_")[0] in SIGNALS
-
-
-def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:
-    r"""Return a writer of the arguments with commas between two delimiters, as `\{a, b\}`.
-
-    Args:
-        rank: of the result, how tightly it binds.
-    """
-    return lambda style, node: _RankedText(f"{left}{_comma_latex(style, node.args)}{right}", rank)
 
 
 def _write_interval(style: _FormulaStyle, node: Expr) -> _RankedText:
@@ -479,11 +476,6 @@ def _write_relation(style: _FormulaStyle, node: Expr) -> _RankedText:
     for relation, member in zip(node.name.split(), node.args[1:], strict=True):
         words += [RELATIONS[relation], _node_latex(style, member, _SETS)]
     return _RankedText(" ".join(words), _LIST)
-
-
-def _write_ratio(style: _FormulaStyle, node: Expr) -> _RankedText:
-    """Write a ratio such as `(a : b : c)`."""
-    return _RankedText(f"({' : '.join(_node_latex(style, arg, _PRODUCT) for arg in node.args)})", _BASE)
 
 
 # Calculus -------------------------------------------------------------------------------------------------------
@@ -680,8 +672,13 @@ def _write_evaluation(style: _FormulaStyle, node: Expr) -> _RankedText:
 # Opaque constructs ----------------------------------------------------------------------------------------------
 
 _ACCENTS = frozenset((r"\bar", r"\tilde", r"\hat", r"\underline"))
-_SET_SIGNS = frozenset((r"\setminus", r"\oplus"))
-_OVER_AN_INDEX = frozenset((r"\bigcup", r"\bigcap", r"\bigoplus"))
+_OPAQUE: dict[str, _Writer] = {
+    **{sign: _joined_writer(f" {sign} ", _SUM, _SETS) for sign in (r"\setminus", r"\oplus")},
+    **dict.fromkeys((r"\bigcup", r"\bigcap", r"\bigoplus"), _series_writer("")),
+    **dict.fromkeys(("braces", "normal"), _delimited_writer(r"\{", r"\}")),
+    "|": _delimited_writer(r"\lvert ", r" \rvert"), "state": _joined_writer(" ", _FACTOR, _PRODUCT),
+    r"\delta": _delimited_writer(r"\delta(", ")"), "mod": _delimited_writer(r"\pmod{", "}"),
+}  # fmt: skip
 
 
 def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
@@ -702,26 +699,14 @@ def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
             return _RankedText(rf"\partial^{{{node.args[0].name[1:]}}}", _OPEN - 1)
         sign, below = _partial_signs(style, list(node.args), name.removeprefix("partial") or "1")
         return _RankedText(rf"\frac{{{sign}}}{{{below}}}", _OPEN - 1)
-    if name in _SET_SIGNS:
-        return _RankedText(f" {name} ".join(_node_latex(style, arg, _SUM) for arg in node.args), _SETS)
-    if name in _OVER_AN_INDEX:
-        return _series_writer("")(style, node)
-    if name == "|":
-        return _RankedText(rf"\lvert {_comma_latex(style, node.args)} \rvert", _FACTOR)
-    if name in ("braces", "normal"):
-        return _RankedText(rf"\{{{_comma_latex(style, node.args)}\}}", _FACTOR)
-    if name == "state":
-        return _RankedText(" ".join(_node_latex(style, arg, _FACTOR) for arg in node.args), _PRODUCT)
-    if name == r"\delta":
-        return _RankedText(rf"\delta({_comma_latex(style, node.args)})", _FACTOR)
+    if (writer := _OPAQUE.get(name)) is not None:
+        return writer(style, node)
     if name == "sequence":
         body, lower, upper = (_comma_latex(style, (arg,)) for arg in node.args)
         return _RankedText(rf"\{{{body}\}}_{{{lower}}}^{{{upper}}}", _FACTOR)
     if name in _ACCENTS:
         text = _node_latex(style, node.args[0], _SETS if node.args[0].op != "mul" else _FACTOR)
         return _RankedText(f"{name}{{{text}}}", _FACTOR)  # over letters alone it would be one symbol
-    if name == "mod":
-        return _RankedText(rf"\pmod{{{_comma_latex(style, node.args)}}}", _FACTOR)
     if name.startswith("_{") and node.args[0].op != "bracket":
         return _RankedText(_comma_latex(style, node.args) + name, _FACTOR)
     if name[:1] in ("^", "_"):
@@ -730,12 +715,13 @@ def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
 
 
 _WRITERS: dict[str, _Writer] = {
-    "add": _write_sum, "sub": _write_difference, "neg": _template_writer("-{0}", _PRODUCT, _SUM),
+    "add": _write_sum, "sub": _write_sum, "neg": _template_writer("-{0}", _PRODUCT, _SUM),
     "pm": _write_plus_minus, "mul": _write_product, "div": _write_quotient, "pow": _write_power,
     "ipow": _template_writer("{0}^{{{name}}}", _BASE),
     "dot": _product_writer(r"\cdot"), "cross": _product_writer(r"\times"), "tensor": _product_writer(r"\otimes"),
     "wedge": _product_writer(r"\wedge"), "modulo": _product_writer(r"\bmod"), "parallel": _product_writer(r"\parallel"),
-    "phasor": _product_writer(r"\angle"), "union": _set_writer(r"\cup"), "intersection": _set_writer(r"\cap"),
+    "phasor": _product_writer(r"\angle"), "union": _joined_writer(r" \cup ", _SUM, _SETS),
+    "intersection": _joined_writer(r" \cap ", _SUM, _SETS),
     **dict.fromkeys(_FUNCTIONS, _write_function), "apply": _write_call,
     "root": _template_writer(r"\sqrt[{1}]{{{0}}}", _SETS), "sqrt": _template_writer(r"\sqrt{{{0}}}", _SETS),
     "factorial": _template_writer("{0}!", _BASE), "binomial": _template_writer(r"\binom{{{0}}}{{{1}}}", _SETS),
@@ -744,7 +730,8 @@ _WRITERS: dict[str, _Writer] = {
     "ceiling": _delimited_writer(r"\lceil ", r" \rceil", _BASE), "tuple": _delimited_writer("(", ")"),
     "interval": _write_interval, "commutator": _write_commutator, "bracket": _write_angle_bracket,
     "matrix": _environment_writer("pmatrix"), "cases": _environment_writer("cases"), "row": _write_row,
-    "relation": _write_relation, "ratio": _write_ratio, "derivative": _write_derivative, "partial": _write_partial,
+    "relation": _write_relation, "ratio": _joined_writer(" : ", _PRODUCT, _BASE, left="(", right=")"),
+    "derivative": _write_derivative, "partial": _write_partial,
     "differential": _write_differential, "nabla": _write_nabla, "integral": _write_integral, "contour": _write_integral,
     "sum": _series_writer(r"\sum"), "product": _series_writer(r"\prod"), "limit": _write_limit, "at": _write_evaluation,
     "opaque": _write_opaque,

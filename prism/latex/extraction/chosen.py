@@ -16,10 +16,12 @@ from prism.latex.extraction.retractions import MaskedText
 from prism.latex.prose import is_negation, sentence_end, sentence_start, words
 
 _REACH = 400  # characters before the word in which the two formulas stand
-_BY_PLACE = re.compile(r"\b(?:the|this) (?P<place>former|latter)\b")
+_BY_PLACE = re.compile(
+    r"\b(?:the|this) (?P<place>former\b|latter\b|(?:first|second)(?= (?:one |formula |value )?(?:is|was|counts)\b))"
+)
 _CHOOSES = re.compile(
     r"\b(?:take|choose|pick|adopt|prefer|keep|trust|believe|use|go with|stand by|settle on|opt for|right|correct|true"
-    r"|answer|wrong|false|incorrect|mistaken|of (?:them|the two|these))\b"
+    r"|answer|counts|wrong|false|incorrect|mistaken|of (?:them|the two|these))\b"
 )
 _WRONG = re.compile(r"\b(?:wrong|false|incorrect|mistaken|reject|discard|drop)\b")
 _CLAUSE = re.compile(r"[,;:]")
@@ -40,13 +42,15 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
     for mark in _BY_PLACE.finditer(masked.lowered):
         behind = bisect_left(masked.starts, mark.start())
         is_near = behind > 1 and mark.start() - masked.starts[behind - 2] <= _REACH
+        if mark["place"] in ("first", "second") and behind != 2:
+            continue  # of more than two it may be any
         start, end = _clause_around(masked.lowered, mark)
         clause = masked.lowered[start:end]
         if not is_near or not _CHOOSES.search(clause):
             continue
         is_denied = any(map(is_negation, words(masked.lowered[start : mark.start()])))
         is_denied = is_denied != (_WRONG.search(clause) is not None)
-        takes_former = (mark["place"] == "former") != is_denied
+        takes_former = (mark["place"] in ("former", "first")) != is_denied
         found.add(behind - 1 if takes_former else behind - 2)
     return frozenset(found)
 

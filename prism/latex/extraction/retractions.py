@@ -55,7 +55,11 @@ _ABSURD = (
     "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
     "|nonsensical"
 )
-_WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true|correct|right|valid|the case))"
+_LIST_OF_WRONG = rf"an? [a-z]{{3,12}} of (?:{_WRONG_WORD}) [a-z]{{4,12}}"
+_WRONG = (
+    rf"(?:{_WRONG_WORD}|{_LIST_OF_WRONG}|impossible|a mistake|an error|{_ABSURD}"
+    "|not (?:true|correct|right|valid|the case))"
+)
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _TAKEN_BACK_WORDS = "retracted withdrawn dropped discarded abandoned superseded struck".split()
 TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
@@ -583,7 +587,8 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){SAYS_WRONG}"
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
-    rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
+    rf"|(?P<below>(?:{_ALL} )?(?:the following(?: lists?)?|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?"
+    r"(?: below)?)"
     rf"{SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
     rf"|(?P<rest>everything(?: that follows| below)){SAYS_WRONG}"

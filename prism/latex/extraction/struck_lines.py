@@ -23,17 +23,19 @@ from prism.latex.extraction.retractions import (
 from prism.latex.prose import FORMULA
 
 _NUMBER = r"\(?\d{1,2}\)?|\(?\\(?:eq)?ref\{[^{}\s]{1,40}\}\)?"
-_NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & )(?:{_NUMBER}))*"
+_NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & | ?[-–] ?| to )(?:{_NUMBER}))*"
 _NAME = r"(?:lines?|steps?|items?|rows?|equations?|eqs?\.?|formula[se]?|results?|points?|numbers?|no\.)"
 _STRUCK = rf"(?:crossed out|struck(?: out| through|)|{TAKEN_BACK}|deleted|cancell?ed|void|to be (?:ignored|dropped))"
 _SENTENCE = re.compile(  # of a text in lower case
     r"(?:\b(?:ignore|disregard|discard|forget|drop|delete|scrap|strike(?: out)?|cross out)(?: the)?"
     rf" {_NAME} {_NUMBERS}"
     rf"(?=\s*(?:[.,;:!\n)]|$|and\b|entirely\b|above\b))"
-    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and )\(\d{{1,2}}\))*)"
+    rf"|\b(?:i (?:was|am) (?:wrong|mistaken)|i erred|i made an? (?:error|mistake|slip)) in (?:{_NAME} )?{_NUMBERS}"
+    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and | ?[-–] ?)\(\d{{1,2}}\))*)"
     rf"(?:{SAYS_WRONG}|\s(?:is|are|was|were)(?: hereby| now| all| both)? {_STRUCK}\b))"
 )
 _EACH = re.compile(r"\d{1,2}|\{([^{}]+)\}")
+_RANGE = re.compile(r"(\d{1,2})\)? ?(?:[-–]|to) ?\(?(\d{1,2})")
 _LINE = re.compile(
     rf"^[ \t>*_#+-]{{0,8}}(?:{_NAME} \(?(?P<named>\d{{1,2}})\)?[.:)*_ ]|\(?(?P<bare>\d{{1,2}})[.)][*_]{{0,2}}\s)",
     re.MULTILINE | re.IGNORECASE,
@@ -50,7 +52,7 @@ def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> fro
         blocks: its delimited formulas, ascending.
         masked: the same with its formulas masked.
     """
-    struck = [(mark, _EACH.finditer(mark[0])) for mark in _SENTENCE.finditer(masked.lowered)]
+    struck = [(mark, list(_numbers_in(mark[0]))) for mark in _SENTENCE.finditer(masked.lowered)]
     if not struck:
         return frozenset()
     places = sorted(_numbered_places(text, blocks, masked), key=lambda place: place[1])
@@ -58,10 +60,16 @@ def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> fro
     for mark, numbers in struck:
         if is_not_asserted(masked.shown, mark):
             continue
-        for each in numbers:
-            meant = [span for name, span in places if name == (each[1] or each[0]) and span[0] < mark.start()]
+        for number in numbers:
+            meant = [span for name, span in places if name == number and span[0] < mark.start()]
             spans += [(low, min(high, mark.start())) for low, high in meant[-1:]]
     return blocks_in(masked.starts, spans)
+
+
+def _numbers_in(sentence: str) -> Iterator[str]:
+    """Yield the numbers and labels of a sentence, those within a range too: "(1)-(3)"."""
+    yield from (each[1] or each[0] for each in _EACH.finditer(sentence))
+    yield from (str(n) for ends in _RANGE.finditer(sentence) for n in range(int(ends[1]) + 1, int(ends[2])))
 
 
 def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> Iterator[tuple[str, Span]]:

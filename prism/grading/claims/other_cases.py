@@ -63,7 +63,8 @@ _OTHER_CASE = re.compile(
     r"|(?<!depending )(?<!depends )on (?:the |an? |another )?"
     r"(?!closer|reflection|second|balance|average|whole|contrary)[a-z]+\b"
     r"|(?:twice|half|double|(?:three|four|ten) times) (?:as|the)\b"
-    r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different) [a-z]+ (?:has|would|gives)\b)",
+    r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different|neighbou?ring|similar|related)"
+    r" [a-z]+ (?:has|would|gives)\b)",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(  # or an announcement: words that state the case of the problem

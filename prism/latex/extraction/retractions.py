@@ -70,6 +70,7 @@ _NOUN = (
 )
 _CROSS = "[✗✘❌✖🚫👎☒]\ufe0f?"
 _ARROW = r"(?:\\(?:Rightarrow|Longrightarrow|implies|to|rightarrow)(?![A-Za-z])|[⇒⟹→]|[=-]>)"
+_NEW_SENTENCE = re.compile(r"\s+[A-Z][a-z]*[ ,]")
 _ARROW_ALONE = re.compile(rf"\s*{_ARROW}\s*")  # between dollars it is a sign of the prose
 
 
@@ -97,6 +98,12 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
     """
     stating = (block for block in blocks if not _ARROW_ALONE.fullmatch(text, block.start, block.end))
     shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in stating))
+    displays = (block.outer_end for block in blocks if block.kind == "display")
+    ends = [end for end in displays if _NEW_SENTENCE.match(text, end)]
+    signs = list(shown) if ends else []
+    for end in ends:  # a display before a new sentence ends one, as with a full stop
+        signs[end - 1] = "."
+    shown = "".join(signs) or shown
     dropped = [mark.start() for mark in _NO_WIDTH.finditer(shown)]
     starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
     shown = _NO_WIDTH.sub("", shown) if dropped else shown

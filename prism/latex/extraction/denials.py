@@ -627,6 +627,8 @@ def _is_undecided(read: _Read, at: _Formula) -> bool:
 def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
+    if _LONG.search(read.text, at.end, read.clauses[at.place].end):
+        return False  # the formula behind it is meant
     n_behind, last, has_name = 0, own, False
     start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
     is_subject = bool(at.before) and at.before[0].start == start and "linking" in at.before[0].roles

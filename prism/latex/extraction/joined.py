@@ -95,7 +95,7 @@ _CHANGES = (
     rf"|(?:up to|within) {_SOME}(?:constant|numerical|overall|sign|factor|power|multiplicative|additive)\b"
     r"|or (?:else |perhaps |maybe )?(?:(?:the|an?) )?"
     r"(?:half|third|quarter|double|twice|thrice|triple|(?:two|three|ten) times)\b"
-    rf"|or (?:perhaps |maybe )?(?=§)|{any_word('looser')}|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
+    rf"|{any_word('looser')}|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
     rf"|(?:squared|cubed|halved|doubled|tripled|inverted|inverse|(?:but )?negative|at (?:most|least)){_ENDS})"
     r"|(?:squared|cubed|halved|doubled|tripled)\b"
     r"|(?:\\(?:permil|textperthousand|textpermil)(?![A-Za-z])|per ?mill?e\b|pct\b|percentage points?\b|pp"

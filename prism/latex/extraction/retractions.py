@@ -265,7 +265,7 @@ class _StructuredText:
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
     *"contradict absurd nonsens myth blunder kidding joking".split(),
-    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
+    *"none neither nothing ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
     "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
     "scratch", "i take", *(word.lower() for word in sorted(all_words("denials"))),
 )  # fmt: skip
@@ -584,9 +584,6 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
     rf"{_SAYS_RIGHT}"
     rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){SAYS_WRONG}"
-    rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
-    rf" (?:the above(?! \w)|everything above|the {_NOUN} above|my (?:previous|earlier|last) (?:{_NOUN}|message)"
-    rf"|what i (?:said|wrote)))"
     rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
     r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
     rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
@@ -624,7 +621,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
     for mark in _ABOUT.finditer(layout.lowered):
         if is_not_asserted(shown, mark):
             continue
-        if mark["all"] or mark["none"] or mark["drop"]:
+        if mark["all"] or mark["none"]:
             yield 0, mark.start()
         elif mark["whole"]:
             yield 0, len(shown)

@@ -1,7 +1,7 @@
 r"""Nodes that a claim states by way of another node that the solution has stated.
 
 Behind `T = 2\pi/\omega`, a node, `\Lambda = \pi R/(m\omega)` is the node `\Lambda = RT/(2m)`: the formula of the one is
-put into the other, on both sides (semantics O.11). Nothing is put into a final answer but into the node itself, for the
+put into the other, on both sides (semantics O.3). Nothing is put into a final answer but into the node itself, for the
 asked symbols have to be reached. What follows from the stated nodes alone, as `v = 2s/t` from `v = gt` and
 `s = \frac12gt^2`, states no further one.
 """

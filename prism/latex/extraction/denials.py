@@ -32,7 +32,7 @@ from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from prism.latex.prose import FORMULA, SENTENCE_END, WRONG_WORDS
-from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, word_lists
+from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, any_word, word_lists
 
 T = TypeVar("T")
 
@@ -46,6 +46,7 @@ _PIECE = re.compile(
     rf"{FORMULA}+|[{FIRST_UNPARTED}-\U0010ffff]{{1,2}}|[^\s{FORMULA},;:()–—{FIRST_UNPARTED}-\U0010ffff]+"
 )
 _YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
+_OR_ASKED = re.compile(rf"\s*[(（]\s*(?:or|{any_word('alternatives')})\s*{FORMULA}+\s*[?？]")
 _BLANKS = 20  # between a sign and the word behind it, at most
 _MOST_PIECES = 160  # words, numbers and formulas of a sentence: behind these another begins, so that none costs more
 _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
@@ -612,8 +613,13 @@ def _disowns(read: _Read, low: int, high: int) -> bool:
 
 
 def _is_undecided(read: _Read, at: _Formula) -> bool:
-    """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next."""
+    """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next.
+
+    So is A of "A (or B?)".
+    """
     own = read.clauses[at.place].sentence
+    if _OR_ASKED.match(read.text, at.end):
+        return True
     later = takewhile(
         lambda clause: (
             clause.sentence == own

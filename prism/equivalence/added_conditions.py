@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from prism.algebra.expr import Expr, Formula, formula, ops_of, substituted, symbols, symbols_of
+from prism.algebra.expr import Expr, Formula, formula, is_infinite, number, ops_of, substituted, symbols, symbols_of
 from prism.algebra.operators import OPS
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.features import is_tautology
@@ -61,7 +61,8 @@ def added_condition(
     others = [each.formula for each in stated if not each.is_union and each.formula not in own]
     known = (*_definitions_of(required, context, spec), *spec.settled)
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
-        if not _is_about(each, live) or (has_unevaluated(each) and not is_restriction):
+        is_pole = any(map(is_infinite, each.members))
+        if not _is_about(each, live) or (has_unevaluated(each) and not (is_restriction or is_pole)):
             continue
         if not is_restriction and any(_is_other_value(each, f) or _is_differentiated(each, f) for f in own):
             continue  # which of several values a claim stands by is another question, semantics C.1 and C.2
@@ -201,6 +202,9 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
     value = next((side for side in f.members if not symbols(side)), None)
     if value is None:
         return not is_link
+    other = next(side for side in f.members if symbols(side))
+    if is_infinite(value) or (value.value == 0 and is_answer and not is_restriction and len(symbols(other)) > 1):
+        return not has_zero(Expr("div", (number(1), other)) if is_infinite(value) else other, context)
     if (
         "unit" in ops_of(value)
         or context.givens
@@ -208,7 +212,6 @@ def _is_added(f: Formula, written: Formula, context: Context, spec: NumberSpec, 
         or (is_link and (_puts_values_in(written) or not is_answer))
     ):
         return False
-    other = next(side for side in f.members if symbols(side))
     return not (is_link and value.value == 0 and has_zero(other, context))  # an extremum or equilibrium keeps the law
 
 

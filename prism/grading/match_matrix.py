@@ -34,6 +34,7 @@ from prism.grading.claims.own_symbols import (
     renamings,
     with_names,
 )
+from prism.grading.claims.put_in import PUT_IN, is_about, with_nodes_put_in
 from prism.grading.references import MatchTask, ReferenceNode
 from prism.grading.result import Incident, internal_incident
 from prism.physics.context import Context
@@ -211,6 +212,7 @@ def _matrix_of_convention(table: CellTable, written: Sequence[Claim]) -> MatchMa
     incidents: list[Incident] = []
     rows = [_best_cells_by_node(table, claim, text, incidents) for claim, text in zip(claims, texts, strict=True)]
     own = _match_renamed(table, claims, texts, own, rows, incidents)
+    _match_with_nodes_put_in(table, claims, rows)
     return MatchMatrix(table, tuple(claims), tuple(rows), own, tuple(incidents))
 
 
@@ -288,6 +290,47 @@ def _may_match(reference: Formula, expanded: Formula, context: Context) -> bool:
     One may divide out (semantics O.9); givens, defined symbols and constants do not count.
     """
     return any(n_unaccounted(reference, each.formula, context) <= MAX_UNSHARED for each in statements_of(expanded))
+
+
+def _match_with_nodes_put_in(table: CellTable, claims: Sequence[Claim], rows: Sequence[dict[int, Cell]]) -> None:
+    """Add to the rows the cells of nodes that a claim states by way of other nodes which the solution has stated.
+
+    First those for which something has to be put into the claim only.
+    """
+    references = table.task.references
+    stated = {cell.node for row in rows for cell in row.values() if cell.is_match}
+    alone = [
+        (claim, row)
+        for claim, row in zip(claims, rows, strict=True)
+        if not (claim.is_in_passing or any(cell.is_match for cell in row.values()))
+    ]
+    for is_node_changed in (False, True):
+        for node in [node for node in references if node.index not in stated and not node.is_number] if alone else ():
+            matched = [other for other in references if other.index in stated]
+            for claim, row in alone:
+                for reading in (each.formula for f in (claim.formula, *claim.expansions) for each in statements_of(f)):
+                    cell = _cell_with_nodes_put_in(table, node, reading, matched, is_node_changed=is_node_changed)
+                    if cell is not None and not any(other.is_match for other in row.values()):
+                        row[node.index] = cell
+                        stated.add(node.index)
+
+
+def _cell_with_nodes_put_in(
+    table: CellTable, node: ReferenceNode, reading: Formula, matched: Sequence[ReferenceNode], *, is_node_changed: bool
+) -> Cell | None:
+    """Return the cell of a node that a reading matches once matched nodes are put in; None if it does not.
+
+    Nor if that says one of the matched nodes again.
+    """
+    for wanted, stated in with_nodes_put_in(node, reading, matched) if is_about(node, reading) else ():
+        if (wanted != node.formulas[0]) != is_node_changed:
+            continue
+        cell = table.cell(node, wanted, stated)
+        if cell.is_match and cell.verdict.stage <= Stage.DEFINITIONS:
+            others = [(other, f) for other in matched if is_node_changed for f in other.formulas]
+            if not any(table.cell(other, f, stated).is_match for other, f in others):
+                return _with_more_readings(cell, (PUT_IN,), Stage.DEFINITIONS)
+    return None
 
 
 # The solution's own names. ----------------------------------------------------------------------------------------

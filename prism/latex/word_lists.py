@@ -17,6 +17,7 @@ FOLDER = "vocabulary/words"
 FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
 KINDS = frozenset((
     "alternatives", "looser", "denials", "instead", "conditions", "conditionals", "ranges", "connectives", "restating",
+    "comparisons",
 ))  # fmt: skip
 MEANINGS = frozenset(
     (
@@ -30,7 +31,7 @@ CLAIMS = frozenset((
     *("wrong", "mistakes", "right", "negators", "stating", "asserting", "refusing", "subjects", "referring", "linking"),
     *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "undecided", "withdrawing"),
     *("struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly", "disowning", "tasks"),
-    *("obliging", "proving", "done", "asking", "affirming", "doubting", "relative", "common"),
+    *("obliging", "proving", "done", "asking", "affirming", "doubting", "relative", "everything", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

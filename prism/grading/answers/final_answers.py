@@ -16,7 +16,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.alternatives import REGIONS, has_several_values
-from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    canonical,
+    formal_ratio,
+    formula,
+    symbol,
+    symbols,
+    symbols_of,
+    walk,
+)
 from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
@@ -561,6 +572,7 @@ def _with_subjects(answers: Sequence[FinalAnswer], f: Formula, known: Collection
 
 NOTHING = symbol(r"\nothing")  # what a solution answers that says that there is no answer
 _ADVERB = r"(?: (?:then|thus|therefore|just|simply|equal to|given by))?"
+_ENDS_CLAUSE = re.compile(r"[\s$)?!\\]{0,4}(?:[.,;?!)\n]|\Z)")
 _IS = re.compile(rf"[$\\)\]}}*_\s]{{0,8}}\b(?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}")
 _NAMED = re.compile(
     rf"\b[Tt]he (?P<words>[^.;:\n]{{3,80}}?) (?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}$"
@@ -610,19 +622,35 @@ def _denied_behind(located: Sequence[LocatedFormula], text: str) -> Iterator[int
 def _with_values_in_words(
     located: Sequence[LocatedFormula], formulas: Sequence[Formula | None], text: str
 ) -> list[Formula | None]:
-    """Return the formulas, each bare value behind "the value of $a$ is" as the equation `a = value` (semantics F.3)."""
+    """Return the formulas, each bare value behind "the value of $a$ is" as the equation `a = value` (semantics F.3).
+
+    So is one that a list goes on with behind a multiple of it: `$P = 5$ kW, $11$ kW`, up to the end of its clause.
+    """
     found = list(formulas)
     listed = set(_listed(located, formulas, text))
     for k in range(1, len(formulas)):
         name, value = formulas[k - 1], formulas[k]
+        between = text[located[k - 1].span[1] : located[k].span[0]]
+        before = found[k - 1]
+        if before is not None and value is not None and _goes_on_with(before, value, between):
+            if _ENDS_CLAUSE.match(text, located[k].span[1]):
+                found[k] = formula((before.members[0], value.members[0]), ("=",), value.latex, value.depends)
+            continue
         if name is None or value is None or name.kind != "expression" or value.kind != "expression":
             continue
-        between = text[located[k - 1].span[1] : located[k].span[0]]
         if k in listed:
             continue
         if is_subject(name.members[0]) and len(between) <= _LONGEST_VERB and _IS.fullmatch(between):
             found[k] = formula((name.members[0], value.members[0]), ("=",), value.latex, value.depends)
     return found
+
+
+def _goes_on_with(before: Formula, value: Formula, between: str) -> bool:
+    """Return True if a bare value stands in a list behind an equation for a multiple of it, with a unit or letters."""
+    if before.kind != "equation" or value.kind != "expression" or not are_listed(between):
+        return False
+    has_unit = bool(symbols(*value.members)) or any(node.op == "unit" for node in walk(value.members[0]))
+    return has_unit and formal_ratio(value.members[0], before.members[1]) is not None
 
 
 def _without_argument(f: Formula | None, finals: Sequence[FinalAnswer], context: Context) -> Formula | None:

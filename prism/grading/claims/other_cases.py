@@ -2,7 +2,8 @@ r"""Formulas that a solution states of another case than the problem's (semantic
 
 "`\eta = 0.564`; without the regenerator `\eta = 0.434`" gives one answer, and compares it. Such a formula is led by a
 phrase that begins its clause: "for a box", "without spin", "in the classical limit", "to first order"; behind a
-semicolon or another such formula also "with both faces glued". One word of the phrase has to be new: what the statement
+semicolon or another such formula also "with both faces glued"; or it stands in brackets behind what the text compares
+with: "unlike an ideal gas ($\Delta T = 0$)". One word of the phrase has to be new: what the statement
 and the question of the part say themselves is the case of the problem, and where they speak of small quantities or
 approximations a limit is; where an estimate is asked for, the exact value is another case. What is said of a method or
 a correction ("with a corrected sign") is said of this case.
@@ -15,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from prism.algebra.expr import Formula
 from prism.latex import LocatedFormula
-from prism.latex.word_lists import any_word
+from prism.latex.word_lists import FIRST_UNPARTED, any_word
 from prism.latex.words import word_set
 
 _LONGEST = 120  # characters before a formula that are read
@@ -29,6 +30,10 @@ _CASE = re.compile(
     r"(?:,? (?:this is|it is|we (?:have|get|find|obtain)|one (?:has|gets|finds|obtains)))?[,\s$\\(\[]*$",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(  # `unlike an ideal gas ($\Delta T = 0$)`
+    rf"{any_word('comparisons')}[^.;:,!?()\n$\\]{{1,60}}(?:,? where|[ ]?[(（])[\s$\\(]*\Z", re.IGNORECASE
+)
+_COMPARED_BEHIND = re.compile(rf"[$\\]?[)）][$\s]?(?=[{FIRST_UNPARTED}-\U0010ffff]){any_word('comparisons')}")
 _STATES_BOUND = re.compile(
     r"\b(?:is|are|becomes?|remains?|stays?) (?:only )?[a-z]+ (?:only )?(?:for|if|when)[\s$\\(]*$", re.IGNORECASE
 )
@@ -58,7 +63,8 @@ _OTHER_CASE = re.compile(
     r"|(?<!depending )(?<!depends )on (?:the |an? |another )?"
     r"(?!closer|reflection|second|balance|average|whole|contrary)[a-z]+\b"
     r"|(?:twice|half|double|(?:three|four|ten) times) (?:as|the)\b"
-    r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different) [a-z]+ (?:has|would|gives)\b)",
+    r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different|neighbou?ring|similar|related)"
+    r" [a-z]+ (?:has|would|gives)\b)",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(  # or an announcement: words that state the case of the problem
@@ -103,6 +109,9 @@ def other_case_orders(
         before = text[max(end, start - _LONGEST) : max(end, start)]
         end = max(end, item.span[1])
         is_behind_one = k - 1 in found
+        if _COMPARED.search(before) or _COMPARED_BEHIND.match(text, item.span[1]):
+            found.add(k)
+            continue
         case = _CASE.search(before)
         if case is None:
             if is_behind_one and _NEXT.fullmatch(before):

@@ -9,7 +9,9 @@ formula is not claimed
   apply here"; "nobody will deny that A" has two negative words and affirms;
 - if it is wished, or a condition contrary to fact: "if only A", "gälte A, so ...";
 - if it is only a task: "we are asked to prove that A", unless a later sentence says that this is done;
-- if a later clause of its sentence, or the next sentence, refers back: "so this cannot be right", "sadly it is not";
+- if a later clause of its sentence, or the next sentence, refers back: "so this cannot be right", "sadly it is not"; or
+  if a later one of its section says so of everything before it: "all of this is wrong", "ich ziehe alles zurück";
+- under a heading that says nothing else: "## Ce qui est faux";
 - if somebody else, or the writer in former times, said it, and what follows disowns it: "whoever writes A forgets ...";
 - by a bracket behind it, or a label before it: "(ignore this line)", "Not valid: A";
 - in a question that nobody answers, behind "whether", and where it is supposed to be refuted.
@@ -24,13 +26,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from prism.latex.prose import FORMULA, SENTENCE_END, WRONG_WORDS
-from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, word_lists
+from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, any_word, word_lists
 
 T = TypeVar("T")
 
@@ -43,10 +45,13 @@ _HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
 _PIECE = re.compile(
     rf"{FORMULA}+|[{FIRST_UNPARTED}-\U0010ffff]{{1,2}}|[^\s{FORMULA},;:()–—{FIRST_UNPARTED}-\U0010ffff]+"
 )
+_YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
+_OR_ASKED = re.compile(rf"\s*[(（]\s*(?:or|{any_word('alternatives')})\s*{FORMULA}+\s*[?？]")
 _BLANKS = 20  # between a sign and the word behind it, at most
 _MOST_PIECES = 160  # words, numbers and formulas of a sentence: behind these another begins, so that none costs more
 _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
 _BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
+_STOPS = frozenset(".!。！\n")
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
 _INSTEAD = "instead"  # the list of words that deny the formula right behind them
@@ -209,7 +214,11 @@ def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
         return
     read = _read(lowered)
     bounds = [clause.start for clause in read.clauses]
+    taken_back = list(_spans_denied_at_once(read, bounds))
     for start in starts:
+        if any(low <= start < high for low, high in taken_back):
+            yield start
+            continue
         end = _FORMULA.match(lowered, start).end()  # type: ignore[union-attr]
         place = bisect_right(bounds, start) - 1
         if place >= 0 and end > start:
@@ -340,7 +349,8 @@ def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> 
     if not (wrong or (right and negators)) or (wrong and negators):
         return False
     end = max(mark.end for mark in (wrong or [right[-1], *negators]))
-    return not any("limiting" in mark.roles and 0 <= mark.start - end <= 2 for mark in marks)
+    limits = [mark for mark in marks if "limiting" in mark.roles and 0 <= mark.start - end <= 2]
+    return all(_YEAR.match(read.text, mark.end) for mark in limits)
 
 
 def _are_beside(read: _Read, first: _Mark, second: _Mark) -> bool:
@@ -365,20 +375,60 @@ def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bo
     n_words = read.n_words(clause.start, clause.end)
     roles = frozenset[str]().union(*(mark.roles for mark in marks))
     is_doubt = "doubting" in roles and clause.sentence == own and n_words <= _PERHAPS_NOT  # "perhaps A, perhaps not"
-    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—")
+    ends_own = clause.sentence == own and read.text[clause.end : clause.end + 1] in ("", *_STOPS)
+    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—") or ends_own
     if not n_words or n_words > _VERDICT or not (is_doubt or (is_apart and "doubting" not in roles)):
         return False
     said = [mark for mark in marks if not _ANSWERING.isdisjoint(mark.roles)]
     if FORMULA in read.text[clause.start : clause.end] or n_words > sum(read.n_words(m.start, m.end) for m in said):
         return False
-    if "limiting" in marks[-1].roles or not roles.isdisjoint(("harmless", "asking")):
+    if "limiting" in marks[-1].roles or "ifs" in marks[0].roles or not roles.isdisjoint(("harmless", "asking")):
         return False
-    return ("wrong" in roles) != ("negators" in roles and read.text[clause.end : clause.end + 1] not in (",", ":"))
+    is_behind = read.text[clause.start - 1 : clause.start] == FORMULA  # no "no, wait"
+    ends = is_behind or read.text[clause.end : clause.end + 1] not in (",", ":")
+    return ("wrong" in roles) != ("negators" in roles and ends)
 
 
 def _has(read: _Read, low: int, high: int, *roles: str) -> bool:
     """Return True if a mark with one of the roles lies within two offsets."""
     return any(not mark.roles.isdisjoint(roles) for mark in read.within(low, high))
+
+
+def _spans_denied_at_once(read: _Read, bounds: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield what stands under a heading that says nothing but that it is wrong, and before what denies everything.
+
+    "All of this is wrong", "forget all that": the section before, or all of the text if that has no formula.
+
+    Args:
+        bounds: offset of each clause.
+    """
+    heads = [head.span() for head in _HEADING.finditer(read.text)]
+    for (low, high), (end, _) in zip(heads, [*heads[1:], (len(read.text), 0)], strict=False):
+        title = read.clauses[bisect_left(bounds, low) : bisect_left(bounds, high)]
+        if any(_is_title_of_wrong(read, clause) for clause in title):
+            yield high, end
+    for clause in read.clauses:
+        if _denies_everything(read, clause):
+            low = max((end for _, end in heads if end <= clause.start), default=0)
+            yield (low if FORMULA in read.text[low : clause.start] else 0), clause.start
+
+
+def _is_title_of_wrong(read: _Read, clause: _Clause) -> bool:
+    """Return True if a clause has only known words, and these say wrong or to be ignored."""
+    marks = read.within(clause.start, clause.end)
+    n_known = sum(read.n_words(mark.start, mark.end) for mark in marks)
+    is_struck = any({"retracting", "struck"} & mark.roles for mark in marks)
+    is_said = is_struck or _says_wrong(read, clause.start, clause.end, is_label=True)
+    return is_said and n_known >= read.n_words(clause.start, clause.end) and not read.asks(clause)
+
+
+def _denies_everything(read: _Read, clause: _Clause) -> bool:
+    """Return True if a clause says of all that stands before it that it is wrong, or takes it back."""
+    roles = frozenset[str]().union(*(mark.roles for mark in read.within(clause.start, clause.end)))
+    is_open = read.asks(clause) or not roles.isdisjoint(("doubting", "supposing", "ifs", "negators"))
+    if "everything" not in roles or is_open or FORMULA in read.text[clause.start : clause.end]:
+        return False
+    return not roles.isdisjoint(("withdrawing", "retracting")) or _says_wrong(read, clause.start, clause.end)
 
 
 # Rules ------------------------------------------------------------------------------------------------------------
@@ -487,6 +537,11 @@ def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
     if any("negators" in mark.roles for mark in at.before) and _has(read, at.end, at.high, "wrong"):
         return False  # "kein Grund, an A zu zweifeln"
+    clause = read.clauses[at.place]
+    rest = replace(clause, start=at.end)
+    is_no = at.high == clause.end and not any("negators" in mark.roles for mark in at.before)  # "A cannot be"
+    if is_no and not read.asks(clause) and _is_verdict(read, rest, clause.sentence, is_first=True):
+        return True
     return bool(at.behind) and _says_wrong(read, at.end, at.high)
 
 
@@ -558,8 +613,13 @@ def _disowns(read: _Read, low: int, high: int) -> bool:
 
 
 def _is_undecided(read: _Read, at: _Formula) -> bool:
-    """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next."""
+    """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next.
+
+    So is A of "A (or B?)".
+    """
     own = read.clauses[at.place].sentence
+    if _OR_ASKED.match(read.text, at.end):
+        return True
     later = takewhile(
         lambda clause: (
             clause.sentence == own
@@ -573,6 +633,8 @@ def _is_undecided(read: _Read, at: _Formula) -> bool:
 def _is_taken_back(read: _Read, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
+    if _LONG.search(read.text, at.end, read.clauses[at.place].end):
+        return False  # the formula behind it is meant
     n_behind, last, has_name = 0, own, False
     start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
     is_subject = bool(at.before) and at.before[0].start == start and "linking" in at.before[0].roles
@@ -638,7 +700,7 @@ def _is_bracketed(read: _Read, at: _Formula) -> bool:
     marks = read.within(clause.start, clause.end)
     if not marks or read.n_words(clause.start, marks[0].start) > 1:
         return False
-    is_struck = any({"retracting", "struck"} & mark.roles for mark in marks)
+    is_struck = any({"retracting", "struck", "withdrawing"} & mark.roles for mark in marks)
     return is_struck or _says_wrong(read, clause.start, clause.end)
 
 

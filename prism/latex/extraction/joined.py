@@ -101,6 +101,8 @@ _CHANGES = (
     r",? ?\(?(?:times (?=[\d§(]|two\b|three\b|four\b|ten\b|half\b|an? )|(?:divided|multiplied) by\b|or so\b"
     r"|or (?:more|less)\b(?! \w)|(?:raised )?to the power\b|(?:but )?with (?:the |an? )?opposite sign|opposite sign"
     rf"|(?:up to|within) {_SOME}(?:constant|numerical|overall|sign|factor|power|multiplicative|additive)\b"
+    r"|or (?:else |perhaps |maybe )?(?:(?:the|an?) )?"
+    r"(?:half|third|quarter|double|twice|thrice|triple|(?:two|three|ten) times)\b"
     rf"|{any_word('looser')}|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
     rf"|(?:squared|cubed|halved|doubled|tripled|inverted|inverse|(?:but )?negative|at (?:most|least)){_ENDS})"
     r"|(?:squared|cubed|halved|doubled|tripled)\b"
@@ -119,7 +121,8 @@ _PER_UNIT = re.compile(
 _HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
 _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div|[lc]?dots)(?![A-Za-z])|…)")
 _CHANGED_BEFORE = re.compile(
-    r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:pre-?)?(?:factor|constant|coefficient|power|sign)s?,?"
+    r"\b(?:(?:up to|apart from|except for) (?:an? |some )?(?:\w{3,12} )?(?:pre-?)?"
+    r"(?:factor|constant|coefficient|power|sign)s?,?"
     r"|twice|half(?: of)?|minus|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
     re.IGNORECASE,
 )

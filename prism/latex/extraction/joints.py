@@ -86,7 +86,7 @@ _CHOICE = re.compile(
     r"\b(?:either|depending on|one of|any of|(?:choos(?:e|ing)|chosen?|decid(?:e|ing)|pick(?:ing)?) between)\b",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"[.,;]? ?\((?P<letter>[B-J])\)")  # behind an option (A) the next one, `(A) F (B) G`
+_OPTION = re.compile(r"[.,;]? ?\(?(?P<letter>[B-J])[.)]")  # behind an option A the next: `(A) F (B) G`, `A. F B. G`
 _REACH_OF_LABEL = 24  # characters
 
 
@@ -131,7 +131,7 @@ def _is_option(text: str, before: int, shown: str) -> bool:
     if label is None:
         return False
     last = _FURNITURE.sub(" ", text[max(0, before - _REACH_OF_LABEL) : before]).rstrip()
-    return last.endswith(f"({chr(ord(label['letter']) - 1)})")
+    return re.search(rf"\b{chr(ord(label['letter']) - 1)}[.)]\Z", last) is not None
 
 
 def joints_of(text: str, spans: Sequence[tuple[int, int]]) -> list[Joint]:

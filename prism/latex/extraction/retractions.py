@@ -56,7 +56,11 @@ _ABSURD = (
     "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
     "|nonsensical"
 )
-_WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true|correct|right|valid|the case))"
+_LIST_OF_WRONG = rf"an? [a-z]{{3,12}} of (?:{_WRONG_WORD}) [a-z]{{4,12}}"
+_WRONG = (
+    rf"(?:{_WRONG_WORD}|{_LIST_OF_WRONG}|impossible|a mistake|an error|{_ABSURD}"
+    "|not (?:true|correct|right|valid|the case))"
+)
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _TAKEN_BACK_WORDS = "retracted withdrawn dropped discarded abandoned superseded struck".split()
 TAKEN_BACK = "|".join(_TAKEN_BACK_WORDS)
@@ -67,6 +71,7 @@ _NOUN = (
 )
 _CROSS = "[✗✘❌✖🚫👎☒]\ufe0f?"
 _ARROW = r"(?:\\(?:Rightarrow|Longrightarrow|implies|to|rightarrow)(?![A-Za-z])|[⇒⟹→]|[=-]>)"
+_NEW_SENTENCE = re.compile(r"\s+[A-Z][a-z]*[ ,]")
 _ARROW_ALONE = re.compile(rf"\s*{_ARROW}\s*")  # between dollars it is a sign of the prose
 
 
@@ -94,6 +99,12 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
     """
     stating = (block for block in blocks if not _ARROW_ALONE.fullmatch(text, block.start, block.end))
     shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in stating))
+    displays = (block.outer_end for block in blocks if block.kind == "display")
+    ends = [end for end in displays if _NEW_SENTENCE.match(text, end)]
+    signs = list(shown) if ends else []
+    for end in ends:  # a display before a new sentence ends one, as with a full stop
+        signs[end - 1] = "."
+    shown = "".join(signs) or shown
     dropped = [mark.start() for mark in _NO_WIDTH.finditer(shown)]
     starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
     shown = _NO_WIDTH.sub("", shown) if dropped else shown
@@ -255,7 +266,7 @@ class _StructuredText:
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
     *"contradict absurd nonsens myth blunder kidding joking".split(),
-    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
+    *"none neither nothing ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
     "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
     "scratch", "i take", *(word.lower() for word in sorted(all_words("denials"))),
 )  # fmt: skip
@@ -568,9 +579,6 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
     rf"{_SAYS_RIGHT}"
     rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){SAYS_WRONG}"
-    rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
-    rf" (?:the above(?! \w)|everything above|the {_NOUN} above|my (?:previous|earlier|last) (?:{_NOUN}|message)"
-    rf"|what i (?:said|wrote)))"
     rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
     r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
     rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
@@ -578,7 +586,8 @@ _ABOUT = re.compile(  # of a text in lower case; two letters spare most words th
     rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){SAYS_WRONG}"
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
-    rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
+    rf"|(?P<below>(?:{_ALL} )?(?:the following(?: lists?)?|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?"
+    r"(?: below)?)"
     rf"{SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
     rf"|(?P<rest>everything(?: that follows| below)){SAYS_WRONG}"
@@ -607,7 +616,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
     for mark in _ABOUT.finditer(layout.lowered):
         if is_not_asserted(shown, mark):
             continue
-        if mark["all"] or mark["none"] or mark["drop"]:
+        if mark["all"] or mark["none"]:
             yield 0, mark.start()
         elif mark["whole"]:
             yield 0, len(shown)

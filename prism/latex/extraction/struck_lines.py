@@ -29,17 +29,19 @@ from prism.latex.extraction.retractions import (
 from prism.latex.prose import FORMULA, is_negation, sentence_end, sentence_start, words
 
 _NUMBER = r"\(?\d{1,2}\)?|\(?\\(?:eq)?ref\{[^{}\s]{1,40}\}\)?"
-_NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & )(?:{_NUMBER}))*"
+_NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & | ?[-–] ?| to )(?:{_NUMBER}))*"
 _NAME = r"(?:lines?|steps?|items?|rows?|equations?|eqs?\.?|formula[se]?|results?|points?|numbers?|no\.)"
 _STRUCK = rf"(?:crossed out|struck(?: out| through|)|{TAKEN_BACK}|deleted|cancell?ed|void|to be (?:ignored|dropped))"
 _SENTENCE = re.compile(  # of a text in lower case
     r"(?:\b(?:ignore|disregard|discard|forget|drop|delete|scrap|strike(?: out)?|cross out)(?: the)?"
     rf" {_NAME} {_NUMBERS}"
     rf"(?=\s*(?:[.,;:!\n)]|$|and\b|entirely\b|above\b))"
-    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and )\(\d{{1,2}}\))*)"
+    rf"|\b(?:i (?:was|am) (?:wrong|mistaken)|i erred|i made an? (?:error|mistake|slip)) in (?:{_NAME} )?{_NUMBERS}"
+    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and | ?[-–] ?)\(\d{{1,2}}\))*)"
     rf"(?:{SAYS_WRONG}|\s(?:is|are|was|were)(?: hereby| now| all| both)? {_STRUCK}\b))"
 )
 _EACH = re.compile(r"\d{1,2}|\{([^{}]+)\}")
+_RANGE = re.compile(r"(\d{1,2})\)? ?(?:[-–]|to) ?\(?(\d{1,2})")
 _LINE = re.compile(
     rf"^[ \t>*_#+-]{{0,8}}(?:{_NAME} \(?(?P<named>\d{{1,2}})\)?[.:)*_ ]|\(?(?P<bare>\d{{1,2}})[.)][*_]{{0,2}}\s)",
     re.MULTILINE | re.IGNORECASE,
@@ -56,7 +58,7 @@ def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> fro
         blocks: its delimited formulas, ascending.
         masked: the same with its formulas masked.
     """
-    struck = [(mark, _EACH.finditer(mark[0])) for mark in _SENTENCE.finditer(masked.lowered)]
+    struck = [(mark, list(_numbers_in(mark[0]))) for mark in _SENTENCE.finditer(masked.lowered)]
     if not struck:
         return frozenset()
     places = sorted(_numbered_places(text, blocks, masked), key=lambda place: place[1])
@@ -64,10 +66,16 @@ def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> fro
     for mark, numbers in struck:
         if is_not_asserted(masked.shown, mark):
             continue
-        for each in numbers:
-            meant = [span for name, span in places if name == (each[1] or each[0]) and span[0] < mark.start()]
+        for number in numbers:
+            meant = [span for name, span in places if name == number and span[0] < mark.start()]
             spans += [(low, min(high, mark.start())) for low, high in meant[-1:]]
     return blocks_in(masked.starts, spans)
+
+
+def _numbers_in(sentence: str) -> Iterator[str]:
+    """Yield the numbers and labels of a sentence, those within a range too: "(1)-(3)"."""
+    yield from (each[1] or each[0] for each in _EACH.finditer(sentence))
+    yield from (str(n) for ends in _RANGE.finditer(sentence) for n in range(int(ends[1]) + 1, int(ends[2])))
 
 
 def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> Iterator[tuple[str, Span]]:
@@ -90,10 +98,12 @@ def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> 
 # Passed over --------------------------------------------------------------------------------------------------------
 
 _REACH = 400  # characters before the word in which the two formulas stand
-_BY_PLACE = re.compile(r"\b(?:the|this) (?P<place>former|latter)\b")
+_BY_PLACE = re.compile(
+    r"\b(?:the|this) (?P<place>former\b|latter\b|(?:first|second)(?= (?:one |formula |value )?(?:is|was|counts)\b))"
+)
 _CHOOSES = re.compile(
     r"\b(?:take|choose|pick|adopt|prefer|keep|trust|believe|use|go with|stand by|settle on|opt for|right|correct|true"
-    r"|answer|wrong|false|incorrect|mistaken|of (?:them|the two|these))\b"
+    r"|answer|counts|wrong|false|incorrect|mistaken|of (?:them|the two|these))\b"
 )
 _WRONG = re.compile(r"\b(?:wrong|false|incorrect|mistaken|reject|discard|drop)\b")
 _CLAUSE = re.compile(r"[,;:]")
@@ -114,13 +124,15 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
     for mark in _BY_PLACE.finditer(masked.lowered):
         behind = bisect_left(masked.starts, mark.start())
         is_near = behind > 1 and mark.start() - masked.starts[behind - 2] <= _REACH
+        if mark["place"] in ("first", "second") and behind != 2:
+            continue  # of more than two it may be any
         start, end = _clause_around(masked.lowered, mark)
         clause = masked.lowered[start:end]
         if not is_near or not _CHOOSES.search(clause):
             continue
         is_denied = any(map(is_negation, words(masked.lowered[start : mark.start()])))
         is_denied = is_denied != (_WRONG.search(clause) is not None)
-        takes_former = (mark["place"] == "former") != is_denied
+        takes_former = (mark["place"] in ("former", "first")) != is_denied
         found.add(behind - 1 if takes_former else behind - 2)
     return frozenset(found)
 

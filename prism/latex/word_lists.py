@@ -31,7 +31,7 @@ CLAIMS = frozenset((
     *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "undecided", "withdrawing"),
     *("dropping", "struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly"),
     *("disowning", "tasks", "commanding", "obliging", "proving", "done", "asking", "affirming", "doubting", "relative"),
-    *("working", "common"),
+    "common",
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

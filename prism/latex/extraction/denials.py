@@ -51,7 +51,7 @@ _PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]|(?<=\S )-(?= )"
 _BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _TAKING_BACK = frozenset(("withdrawing", "dropping"))
 _SHORTEST_NOUN, _SHORTEST_UNPARTED_NOUN = 9, 3  # letters of a phrase that names what it refers to
-_WORKING = 2  # formulas behind a task, before the next one, by which it is worked out
+_WORKING, _REACH = 2, 2000  # formulas within so many characters behind a task, before the next one, work it out
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
 _INSTEAD = "instead"  # the list of words that deny the formula right behind them
@@ -199,7 +199,7 @@ class _Read:
     clauses: Sequence[_Clause]
     sentence_marks: Sequence[str]
     firsts: Mapping[int, int]  # the number of the first clause of each sentence
-    done: int  # offset of the last clause that says that something has been shown, or begins to show it, or -1
+    done: int  # offset of the last clause that says that something has been shown, or -1
 
     def within(self, low: int, high: int) -> list[_Mark]:
         """Return the marks that lie within two offsets."""
@@ -282,16 +282,9 @@ def _read(lowered: str) -> _Read:
     n_unparted = [0, *accumulate(word[0] >= FIRST_UNPARTED for word in words)]
     mark_starts = [mark.start for mark in marks]
     read = _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, -1)
-    return replace(read, done=max((clause.start for clause in clauses if _is_done(read, clause)), default=-1))
-
-
-def _is_done(read: _Read, clause: _Clause) -> bool:
-    """Return True for "which proves it", and for "Proof. ..." or "Indeed, ..." before an equation."""
-    marks = read.within(clause.start, clause.end)
-    if any("done" in mark.roles for mark in marks):
-        return not any("negators" in mark.roles for mark in marks)
-    begins = bool(marks) and "working" in marks[0].roles and read.n_words(clause.start, marks[0].start) == 0
-    return begins and _LONG.search(read.text, clause.start) is not None
+    spans = ((clause.start, clause.end) for clause in clauses)
+    shown = (at for at, end in spans if _has(read, at, end, "done") and not _has(read, at, end, "negators"))
+    return replace(read, done=max(shown, default=-1))
 
 
 def _ends_of_long_sentences(lowered: str, ends: Sequence[int]) -> Iterator[int]:
@@ -364,6 +357,8 @@ def _clauses(
 
 def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> bool:
     """Return True if the words between two offsets say that something is wrong, and do not limit it to a case."""
+    if _is_not_said(read, low, high):
+        return True
     marks = read.within(low, high)
     wrong = [
         mark for mark in marks
@@ -379,9 +374,13 @@ def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> 
     return not any("limiting" in mark.roles and 0 <= mark.start - end <= 2 for mark in marks)
 
 
-def _says_not(read: _Read, low: int, high: int) -> bool:
-    """Return True if the words between two offsets say that something is wrong, or that nobody claims it."""
-    return _says_wrong(read, low, high) or _is_not_said(read, low, high)
+def _is_not_said(read: _Read, low: int, high: int) -> bool:
+    """Return True for words that end in a negated verb of claiming: "lässt sich nicht behaupten", "I do not claim"."""
+    marks = [mark for mark in read.within(low, high) if {"negators", "asserting", "harmless"} & mark.roles]
+    negated = [mark for mark in marks if "negators" in mark.roles]
+    verbs = [mark for mark in marks if "asserting" in mark.roles and not read.n_words(mark.end, high)]
+    is_near = bool(negated and verbs) and read.n_words(negated[-1].end, verbs[-1].start) <= _NEAR
+    return is_near and len(marks) == len(negated) + len(verbs)
 
 
 def _are_beside(read: _Read, first: _Mark, second: _Mark) -> bool:
@@ -400,14 +399,14 @@ def _is_attribute(read: _Read, mark: _Mark) -> bool:
     return is_next and not is_marked and following[0] not in _BEHIND_PREDICATE
 
 
-def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool, is_apposed: bool = False) -> bool:
+def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
     """Return True for a clause of few words that only says no: "Nonsense.", ", a blunder", "but sadly it is not"."""
     marks = read.within(clause.start, clause.end)
     n_words = read.n_words(clause.start, clause.end)
     roles = frozenset[str]().union(*(mark.roles for mark in marks))
     is_doubt = "doubting" in roles and clause.sentence == own and n_words <= _PERHAPS_NOT  # "perhaps A, perhaps not"
     says_wrong = not roles.isdisjoint(_SAYING_WRONG)
-    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—", "-") or (says_wrong and is_apposed)
+    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—", "-")
     if not n_words or n_words > _VERDICT or not (is_doubt or (is_apart and "doubting" not in roles)):
         return False
     said = [mark for mark in marks if not _ANSWERING.isdisjoint(mark.roles)]
@@ -543,16 +542,7 @@ def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
     if any("negators" in mark.roles for mark in at.before) and _has(read, at.end, at.high, "wrong"):
         return False  # "kein Grund, an A zu zweifeln"
-    return bool(at.behind) and _says_not(read, at.end, at.high)
-
-
-def _is_not_said(read: _Read, low: int, high: int) -> bool:
-    """Return True for words that end in a negated verb of claiming: "lässt sich nicht behaupten", "I do not claim"."""
-    marks = [mark for mark in read.within(low, high) if {"negators", "asserting", "harmless"} & mark.roles]
-    negated = [mark for mark in marks if "negators" in mark.roles]
-    verbs = [mark for mark in marks if "asserting" in mark.roles and not read.n_words(mark.end, high)]
-    is_near = bool(negated and verbs) and read.n_words(negated[-1].end, verbs[-1].start) <= _NEAR
-    return is_near and len(marks) == len(negated) + len(verbs)
+    return bool(at.behind) and _says_wrong(read, at.end, at.high)
 
 
 def _is_unreal(read: _Read, at: _Formula) -> bool:
@@ -601,8 +591,9 @@ def _is_exercise(read: _Read, at: _Formula) -> bool:
     is_head = clause.opening not in (",", "and", "but") or read.firsts[clause.sentence] == place
     if not is_head or read.n_words(at.low, marks[0].start) or not _LONG.match(read.text, at.start):
         return False
-    nexts = (mark.start for mark in read.within(at.end, len(read.text)) if "commanding" in mark.roles)
-    return len(_LONG_RUN.findall(read.text, at.end, next(nexts, len(read.text)))) < _WORKING
+    end = min(at.end + _REACH, len(read.text))
+    nexts = (mark.start for mark in read.within(at.end, end) if "commanding" in mark.roles)
+    return len(_LONG_RUN.findall(read.text, at.end, next(nexts, end))) < _WORKING
 
 
 def _is_disowned(read: _Read, at: _Formula) -> bool:
@@ -661,8 +652,8 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     own = read.clauses[at.place].sentence
     n_behind, last, has_name = 0, own, False
     start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
-    is_subject = bool(at.before and {"linking", "stating"} & at.before[0].roles) and not read.n_words(
-        start, at.before[0].start
+    is_subject = any(
+        {"linking", "stating"} & mark.roles and not read.n_words(start, mark.start) for mark in at.before[:1]
     )
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
@@ -679,12 +670,9 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
-        is_first = clause.sentence > last
-        if is_subject and clause.sentence == own and _says_not(read, clause.start, clause.end):
-            return True
         is_apposed = clause is read.clauses[at.place + 1] and clause.opening in (",", "，", "、")
-        is_apposed = is_apposed and not read.n_words(at.end, read.clauses[at.place].end)
-        if is_apposed and _is_verdict(read, clause, own, is_first=False, is_apposed=True):
+        is_first = clause.sentence > last or (is_apposed and not read.n_words(at.end, read.clauses[at.place].end))
+        if is_subject and clause.sentence == own and _says_wrong(read, clause.start, clause.end):
             return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
             return True
@@ -728,8 +716,9 @@ def _is_article(read: _Read, mark: _Mark, end: int) -> bool:
     if mark.place < 0 or mark.place + 1 >= len(read.words) or " " in read.text[mark.start : mark.end]:
         return False
     following = read.words[mark.place + 1]
-    marks = read.within(following.start(), end)
-    return following.end() <= end and not (marks and marks[0].start == following.start())
+    return following.end() <= end and all(
+        each.start > following.start() for each in read.within(following.start(), end)[:1]
+    )
 
 
 def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
@@ -750,7 +739,7 @@ def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> b
         and (read.n_words(clause.start, mark.start) <= _NEAR - 1 or " " in read.text[mark.start : mark.end])
         for mark in marks
     )
-    return refers and not is_limited and _says_not(read, clause.start, clause.end)
+    return refers and not is_limited and _says_wrong(read, clause.start, clause.end)
 
 
 def _is_bracketed(read: _Read, at: _Formula) -> bool:

@@ -492,7 +492,7 @@ def _is_governed(read: _Read, at: _Formula) -> bool:
         return not negators and not any("negators" in mark.roles for mark in at.behind)
     if any("mistakes" in mark.roles or ("wrong" in mark.roles and not _is_attribute(read, mark)) for mark in at.before):
         return True
-    return _is_negated(read, at, at.before) or _is_in_a_mistake(read, at)
+    return _is_negated(read, at, at.before)
 
 
 def _is_object(read: _Read, at: _Formula, verb: _Mark) -> bool:
@@ -516,15 +516,6 @@ def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
         return True
     is_final = any(_STATING & mark.roles and read.n_words(at.end, mark.start) <= 1 for mark in at.behind)
     return is_final and bool(negators)
-
-
-def _is_in_a_mistake(read: _Read, at: _Formula) -> bool:
-    """Return True for "a mistake is to take the mean, which gives A"."""
-    clause = read.clauses[at.place]
-    if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
-        return False
-    earlier = read.clauses[at.place - 1]
-    return clause.sentence == earlier.sentence and _has(read, earlier.start, earlier.end, "mistakes")
 
 
 def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:

@@ -30,8 +30,9 @@ MEANINGS = frozenset(
 CLAIMS = frozenset((
     *("wrong", "mistakes", "right", "negators", "stating", "asserting", "refusing", "subjects", "referring", "linking"),
     *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "undecided", "withdrawing"),
-    *("struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly", "disowning", "tasks"),
-    *("obliging", "proving", "done", "asking", "affirming", "doubting", "relative", "everything", "common"),
+    *("dropping", "struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly"),
+    *("disowning", "tasks", "commanding", "obliging", "proving", "done", "asking", "affirming", "doubting", "relative"),
+    *("everything", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

@@ -110,7 +110,7 @@ def _text_formulas(problem: Problem) -> Iterator[tuple[str, Formula]]:
         texts += [(f"{letter}subproblem", part.text)]
         texts += [(f"{letter}final_answer_instructions", part.final_answer_instructions)]
     for where, text in texts:
-        for located in extract(text):
+        for located in extract(text, is_statement=True):
             try:
                 yield where, parse(located.latex, context=problem.context)
             except LatexSyntaxError:

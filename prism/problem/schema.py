@@ -537,7 +537,7 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
     for where, text in texts:
         if fault := eaten_backslash(text, is_formula=False):
             report.faults.append(f"{where}: {fault}")
-        for located in extract(text):
+        for located in extract(text, is_statement=True):
             names |= _symbols_mentioned(located.latex, where, report)
     context = replace(context, declared=context.declared | names)
     return with_written_names(context, _readable_nodes(data, context))

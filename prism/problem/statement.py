@@ -105,7 +105,7 @@ def read_problem_text(text: str) -> ProblemText:
     >>> [(given.name, given.text) for given in found.givens], [(value.name, value.text) for value in found.conditions]
     ([('m', '2.00 kg'), ('v', '3 m s^-1')], [('x', '1 m'), ('t', '0')])
     """
-    found = extract(text[:MAX_TEXT])
+    found = extract(text[:MAX_TEXT], is_statement=True)
     text = found.text
     without_formulas = _words_only(text, found)
     # a box is an answer, and what follows "Solution:" an example that the text has solved

@@ -39,6 +39,8 @@ T = TypeVar("T")
 _TOKEN = re.compile(rf"[^\W\d_§{FIRST_UNPARTED}-\U0010ffff]+|[{FIRST_UNPARTED}-\U0010ffff]")
 _FORMULA = re.compile(f"{FORMULA}*")
 _LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
+_LONG_RUN = re.compile(f"{FORMULA}{{6,}}")
+_LABELS = re.compile(rf"[:：]\s{{0,9}}{FORMULA}")  # behind a label of the formula that follows
 _WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
 _SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_<])")
 _HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
@@ -49,9 +51,12 @@ _YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
 _OR_ASKED = re.compile(rf"\s*[(（]\s*(?:or|{any_word('alternatives')})\s*{FORMULA}+\s*[?？]")
 _BLANKS = 20  # between a sign and the word behind it, at most
 _MOST_PIECES = 160  # words, numbers and formulas of a sentence: behind these another begins, so that none costs more
-_PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]")
+_PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]|(?<=\S )-(?= )")
 _BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _STOPS = frozenset(".!。！\n")
+_TAKING_BACK = frozenset(("withdrawing", "dropping"))
+_SHORTEST_NOUN, _SHORTEST_UNPARTED_NOUN = 9, 3  # letters of a phrase that names what it refers to
+_WORKING, _REACH = 2, 2000  # formulas within so many characters behind a task, before the next one, work it out
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
 _INSTEAD = "instead"  # the list of words that deny the formula right behind them
@@ -61,13 +66,16 @@ _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
 _STATING = frozenset(("stating", "asserting"))
 _NEGATED = _STATING | {"right", "proving"}
 _OTHERS = frozenset(("citing", "others", "formerly"))
-_ANSWERING = frozenset(
-    ("negators", "contrasting", "referring", "breaks", "right", "wrong", "doubting", "affirming", "common")
+_SAYING_WRONG = frozenset(("wrong", "mistakes", "disowning", "tasks"))  # in a clause of nothing else
+_ANSWERING = _SAYING_WRONG | frozenset(
+    ("negators", "contrasting", "referring", "breaks", "right", "doubting", "affirming", "common")
 )
 _BEHIND_PREDICATE = frozenset("here since because as by and but so too again now anyway too either".split())
 _PHRASE_WORD = re.compile(r"[^\W\d_]+\*?")
 _Phrase = tuple[tuple[str, ...], frozenset[str]]  # further words, and roles
 _STEM = "*"  # at the end of a word in the lists: the word may go on
+_GAP = " … "  # in the lists, between two words of one phrase that others may part: "ziehe … zurück"
+_MOST_BETWEEN = 8  # words in such a gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +107,13 @@ class _Lexicon:
         pairs: those of several words by the first and then the second, longest first.
         single: those of one word.
         stems: words that may go on.
+        torn: those of two words that others may part, by the first: the second, and their roles.
     """
 
     pairs: Mapping[str, Mapping[str, Sequence[_Phrase]]]
     single: Mapping[str, frozenset[str]]
     stems: tuple[str, ...]
+    torn: Mapping[str, Mapping[str, frozenset[str]]]
 
     def longest(self, words: Sequence[str], at: int) -> tuple[int, frozenset[str]] | None:
         """Return the number of words of the longest phrase at word number `at`, and its roles; None without one."""
@@ -147,12 +157,21 @@ def _phrases() -> _Phrases:
             for text in map(str.lower, lists.get(role if role == _INSTEAD else f"claims.{role}", ())):
                 is_unparted = max(text) >= FIRST_UNPARTED
                 (unparted if is_unparted else roles).setdefault(text, set()).add(role)
-        for text in lists["instead"]:  # "no es" negates what "no" does
-            if "negators" in roles.get(text.lower().split()[0], ()) and text.lower() in roles:
-                roles[text.lower()].add("negators")
+        for text, found in roles.items():  # "no es" and "no puedo" negate what "no" does, "klopt niet" says wrong
+            within = set[str]().union(*(roles.get(word, ()) for word in text.split()))
+            if "negators" in within and found.isdisjoint(("negators", "harmless")):
+                if {_INSTEAD, "obliging"} & found:
+                    found.add("negators")
+                elif "right" in within and " " in text:
+                    found.add("wrong")
         pairs: dict[str, dict[str, list[_Phrase]]] = {}
         single: dict[str, frozenset[str]] = {}
+        torn: dict[str, dict[str, frozenset[str]]] = {}
         for text, found in sorted(roles.items(), key=lambda each: -len(_PHRASE_WORD.findall(each[0]))):
+            if _GAP in text:
+                verb, particle = text.split(_GAP)
+                torn.setdefault(verb, {})[particle] = frozenset(found)
+                continue
             first, *others = _PHRASE_WORD.findall(text)
             if others:
                 pairs.setdefault(first, {}).setdefault(others[0], []).append((tuple(others[1:]), frozenset(found)))
@@ -161,7 +180,7 @@ def _phrases() -> _Phrases:
             if "common" in found and not others:
                 common.setdefault(first, []).append(language)
         stems = tuple(text.removesuffix(_STEM) for text in single if text.endswith(_STEM))
-        lexicons[language] = _Lexicon(pairs, single, stems)
+        lexicons[language] = _Lexicon(pairs, single, stems, torn)
     pattern = re.compile("|".join(map(re.escape, sorted(unparted, key=lambda text: (-len(text), text)))))
     return _Phrases(lexicons, common, {text: frozenset(found) for text, found in unparted.items()}, pattern)
 
@@ -185,7 +204,7 @@ class _Read:
     clauses: Sequence[_Clause]
     sentence_marks: Sequence[str]
     firsts: Mapping[int, int]  # the number of the first clause of each sentence
-    done: int  # offset of the last word that says that something has been shown, or -1
+    done: int  # offset of the last clause that says that something has been shown, or -1
 
     def within(self, low: int, high: int) -> list[_Mark]:
         """Return the marks that lie within two offsets."""
@@ -203,13 +222,15 @@ class _Read:
         return max(0, behind - first) - n_unparted + (n_unparted + 1) // 2
 
 
-def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
+def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) -> Iterator[int]:
     """Yield the offsets of the formulas that the words around them deny.
 
     Args:
         lowered: a text in lower case with its formulas masked.
         starts: offset of each formula, ascending.
+        is_statement: the text is a problem's, which gives what it asks to show.
     """
+    rules = [rule for rule in _RULES if not (is_statement and rule is _is_task)]
     if not starts:
         return
     read = _read(lowered)
@@ -226,7 +247,7 @@ def denied_starts(lowered: str, starts: Sequence[int]) -> Iterator[int]:
             high = following if following >= 0 else read.clauses[place].end
             low = _governor_start(read, place, start, end)
             at = _Formula(place, start, end, low, high, read.within(low, start), read.within(end, high))
-            if any(rule(read, at) for rule in _RULES):
+            if any(rule(read, at) for rule in rules):
                 yield start
 
 
@@ -237,18 +258,24 @@ def _read(lowered: str) -> _Read:
     cuts = [(found.start(), found.end(), found[0], True) for found in _SENTENCE.finditer(lowered)]
     cuts += [(at, at, "", True) for found in _HEADING.finditer(lowered) for at in found.span()]
     cuts += [(at, at, "", True) for at in _ends_of_long_sentences(lowered, sorted(cut[1] for cut in cuts))]
-    spoken = _languages(words, sorted(cut[1] for cut in cuts), phrases)
-    plain = [word[0] for word in words]
+    ends_of_sentences = sorted(cut[1] for cut in cuts)
+    spoken = _languages(words, ends_of_sentences, phrases)
+    plain, starts = [word[0] for word in words], [word.start() for word in words]
     marks: list[_Mark] = []
     at = 0
     while at < len(words):
         found = [each for lexicon in spoken[at] if (each := lexicon.longest(plain, at))]
-        if found:
-            last = at + max(n for n, _ in found) - 1
+        torn = [lexicon.torn[plain[at]] for lexicon in spoken[at] if plain[at] in lexicon.torn]
+        if found or torn:
+            last = at + max((n for n, _ in found), default=1) - 1
             if any(not _WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last)):
                 found = [(1, lexicon.single[plain[at]]) for lexicon in spoken[at] if plain[at] in lexicon.single]
                 last = at
             roles = frozenset[str]().union(*(each for n, each in found if at + n - 1 == last))
+            if torn:
+                end = next(_from(ends_of_sentences, bisect_right(ends_of_sentences, starts[at])), len(lowered))
+                behind = plain[at + 1 : min(at + 2 + _MOST_BETWEEN, bisect_left(starts, end))]
+                roles = roles.union(*(seconds[word] for seconds in torn for word in behind if word in seconds))
             if roles:
                 marks.append(_Mark(words[at].start(), words[last].end(), roles, at))
                 at = last
@@ -260,11 +287,13 @@ def _read(lowered: str) -> _Read:
     firsts: dict[int, int] = {}
     for place, clause in enumerate(clauses):
         firsts.setdefault(clause.sentence, place)
-    done = max((mark.start for mark in marks if "done" in mark.roles), default=-1)
-    starts, word_ends = [word.start() for word in words], [word.end() for word in words]
+    word_ends = [word.end() for word in words]
     n_unparted = [0, *accumulate(word[0] >= FIRST_UNPARTED for word in words)]
     mark_starts = [mark.start for mark in marks]
-    return _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, done)
+    read = _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, -1)
+    spans = ((clause.start, clause.end) for clause in clauses)
+    shown = (at for at, end in spans if _has(read, at, end, "done") and not _has(read, at, end, "negators"))
+    return replace(read, done=max(shown, default=-1))
 
 
 def _ends_of_long_sentences(lowered: str, ends: Sequence[int]) -> Iterator[int]:
@@ -337,6 +366,8 @@ def _clauses(
 
 def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> bool:
     """Return True if the words between two offsets say that something is wrong, and do not limit it to a case."""
+    if _is_not_said(read, low, high):
+        return True
     marks = read.within(low, high)
     wrong = [
         mark for mark in marks
@@ -351,6 +382,15 @@ def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> 
     end = max(mark.end for mark in (wrong or [right[-1], *negators]))
     limits = [mark for mark in marks if "limiting" in mark.roles and 0 <= mark.start - end <= 2]
     return all(_YEAR.match(read.text, mark.end) for mark in limits)
+
+
+def _is_not_said(read: _Read, low: int, high: int) -> bool:
+    """Return True for words that end in a negated verb of claiming: "lässt sich nicht behaupten", "I do not claim"."""
+    marks = [mark for mark in read.within(low, high) if {"negators", "asserting", "harmless"} & mark.roles]
+    negated = [mark for mark in marks if "negators" in mark.roles]
+    verbs = [mark for mark in marks if "asserting" in mark.roles and not read.n_words(mark.end, high)]
+    is_near = bool(negated and verbs) and read.n_words(negated[-1].end, verbs[-1].start) <= _NEAR
+    return is_near and len(marks) == len(negated) + len(verbs)
 
 
 def _are_beside(read: _Read, first: _Mark, second: _Mark) -> bool:
@@ -370,23 +410,29 @@ def _is_attribute(read: _Read, mark: _Mark) -> bool:
 
 
 def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
-    """Return True for a clause of few words that only says no: "Nonsense.", "but sadly it is not", "ma non è così"."""
+    """Return True for a clause of few words that only says no: "Nonsense.", ", a blunder", "but sadly it is not"."""
     marks = read.within(clause.start, clause.end)
     n_words = read.n_words(clause.start, clause.end)
     roles = frozenset[str]().union(*(mark.roles for mark in marks))
     is_doubt = "doubting" in roles and clause.sentence == own and n_words <= _PERHAPS_NOT  # "perhaps A, perhaps not"
     ends_own = clause.sentence == own and read.text[clause.end : clause.end + 1] in ("", *_STOPS)
-    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—") or ends_own
+    says_wrong = not roles.isdisjoint(_SAYING_WRONG)
+    is_apart = is_first or clause.is_contrary or clause.opening in ("–", "—", "-") or ends_own
     if not n_words or n_words > _VERDICT or not (is_doubt or (is_apart and "doubting" not in roles)):
         return False
     said = [mark for mark in marks if not _ANSWERING.isdisjoint(mark.roles)]
     if FORMULA in read.text[clause.start : clause.end] or n_words > sum(read.n_words(m.start, m.end) for m in said):
         return False
-    if "limiting" in marks[-1].roles or "ifs" in marks[0].roles or not roles.isdisjoint(("harmless", "asking")):
+    if (
+        _LABELS.match(read.text, clause.end)
+        or "limiting" in marks[-1].roles
+        or "ifs" in marks[0].roles
+        or not roles.isdisjoint(("harmless", "asking"))
+    ):
         return False
     is_behind = read.text[clause.start - 1 : clause.start] == FORMULA  # no "no, wait"
     ends = is_behind or read.text[clause.end : clause.end + 1] not in (",", ":")
-    return ("wrong" in roles) != ("negators" in roles and ends)
+    return says_wrong != ("negators" in roles and ends)
 
 
 def _has(read: _Read, low: int, high: int, *roles: str) -> bool:
@@ -493,9 +539,17 @@ def _is_governed(read: _Read, at: _Formula) -> bool:
     negators = [mark for mark in at.before if "negators" in mark.roles]
     if negators and any({"harmless", "wrong"} & mark.roles for mark in at.before):
         return False
+    if any(_TAKING_BACK & mark.roles and _is_object(read, at, mark) for mark in (*at.before, *at.behind)):
+        return not negators and not any("negators" in mark.roles for mark in at.behind)
     if any("mistakes" in mark.roles or ("wrong" in mark.roles and not _is_attribute(read, mark)) for mark in at.before):
         return True
-    return _is_negated(read, at, at.before) or _is_in_a_mistake(read, at)
+    return _is_negated(read, at, at.before)
+
+
+def _is_object(read: _Read, at: _Formula, verb: _Mark) -> bool:
+    """Return True for a formula right beside a verb that takes it back: "I withdraw A", "A nehme ich zurück"."""
+    n_between = read.n_words(verb.end, at.start) + read.n_words(at.end, verb.start)
+    return n_between <= 1 and _LONG.match(read.text, at.start) is not None
 
 
 def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
@@ -506,20 +560,13 @@ def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
     if _LONG.match(read.text, at.start) and any(read.n_words(each.end, at.start) == 0 for each in negators):
         return True
     verbs = [mark for mark in before if _NEGATED & mark.roles]
-    verbs = [mark for mark in verbs if read.n_words(mark.end, at.start) <= _NEAR]
+    is_object = any({"linking", "stating"} & mark.roles and not read.n_words(mark.end, at.start) for mark in before)
+    reach = 2 * _NEAR if is_object else _NEAR  # "nichts berechtigt uns zu der Behauptung, dass A"
+    verbs = [mark for mark in verbs if read.n_words(mark.end, at.start) <= reach]
     if any(_negates(read, negator, verb) for negator in negators for verb in verbs):
         return True
     is_final = any(_STATING & mark.roles and read.n_words(at.end, mark.start) <= 1 for mark in at.behind)
     return is_final and bool(negators)
-
-
-def _is_in_a_mistake(read: _Read, at: _Formula) -> bool:
-    """Return True for "a mistake is to take the mean, which gives A"."""
-    clause = read.clauses[at.place]
-    if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
-        return False
-    earlier = read.clauses[at.place - 1]
-    return clause.sentence == earlier.sentence and _has(read, earlier.start, earlier.end, "mistakes")
 
 
 def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
@@ -576,7 +623,24 @@ def _is_task(read: _Read, at: _Formula) -> bool:
     is_task = any("tasks" in mark.roles for mark in (*before, *behind)) or any(
         "obliging" in mark.roles and mark.end <= verb for mark in (*before, *behind) for verb in proving
     )
-    return is_task and read.done < at.end
+    return (is_task or _is_exercise(read, at)) and read.done < at.end
+
+
+def _is_exercise(read: _Read, at: _Formula) -> bool:
+    """Return True for "Prove that A" at the head of a sentence or part, with no subject, and not worked out behind."""
+    place = at.place
+    while read.clauses[place].start > at.low:  # "Beweise, dass A"
+        place -= 1
+    clause = read.clauses[place]
+    marks = read.within(at.low, at.start)
+    if not marks or "commanding" not in marks[0].roles or _has(read, marks[0].end, at.start, "subjects"):
+        return False
+    is_head = clause.opening not in (",", "and", "but") or read.firsts[clause.sentence] == place
+    if not is_head or read.n_words(at.low, marks[0].start) or not _LONG.match(read.text, at.start):
+        return False
+    end = min(at.end + _REACH, len(read.text))
+    nexts = (mark.start for mark in read.within(at.end, end) if "commanding" in mark.roles)
+    return len(_LONG_RUN.findall(read.text, at.end, next(nexts, end))) < _WORKING
 
 
 def _is_disowned(read: _Read, at: _Formula) -> bool:
@@ -591,6 +655,9 @@ def _is_disowned(read: _Read, at: _Formula) -> bool:
         is_short = clause.opening == "," and read.n_words(earlier.start, earlier.end) <= _NEAR
         low = earlier.start if is_short or clause.opening in (":", "：") else low
     about = [mark for mark in (*read.within(low, at.start), *at.behind) if _OTHERS & mark.roles]
+    apposed = next(_from(read.clauses, at.place + 1), clause)
+    if apposed.opening == "," and read.n_words(apposed.start, apposed.end) <= _NEAR:  # "A, says the book, but ..."
+        about += [mark for mark in read.within(apposed.start, apposed.end) if "others" in mark.roles]
     if not about:
         return False
     if at.behind and _disowns(read, at.end, at.high):
@@ -627,7 +694,9 @@ def _is_undecided(read: _Read, at: _Formula) -> bool:
         ),
         _from(read.clauses, at.place),
     )
-    return any(_has(read, max(clause.start, at.end), clause.end, "undecided") for clause in later)
+    return _has(read, at.low, at.start, "undecided") or any(
+        _has(read, max(clause.start, at.end), clause.end, "undecided") for clause in later
+    )
 
 
 def _is_taken_back(read: _Read, at: _Formula) -> bool:
@@ -637,17 +706,26 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
         return False  # the formula behind it is meant
     n_behind, last, has_name = 0, own, False
     start = read.clauses[at.place].start  # "dass A gelten soll, ist ausgeschlossen"
-    is_subject = bool(at.before) and at.before[0].start == start and "linking" in at.before[0].roles
+    is_subject = any(
+        {"linking", "stating"} & mark.roles and not read.n_words(start, mark.start) for mark in at.before[:1]
+    )
     for clause in _from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
-        if _LONG.search(read.text, clause.start, clause.end) or n_behind > _CLAUSES_BEHIND:
+        if _LONG.search(read.text, clause.start, clause.end) or clause.sentence > own + _CLAUSES_BEHIND:
             return False
-        if clause.sentence > own + 1 and read.n_words(read.clauses[at.place].end, clause.start) > _LABEL:
-            return False
+        is_far = n_behind > _CLAUSES_BEHIND or (
+            clause.sentence > own + 1 and read.n_words(read.clauses[at.place].end, clause.start) > _LABEL
+        )
+        if is_far and not any(
+            {"retracting", "referring"} & mark.roles and _is_named(mark)
+            for mark in read.within(clause.start, clause.end)
+        ):
+            continue
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
-        is_first = clause.sentence > last
+        is_apposed = clause is read.clauses[at.place + 1] and clause.opening in (",", "，", "、")
+        is_first = clause.sentence > last or (is_apposed and not read.n_words(at.end, read.clauses[at.place].end))
         if is_subject and clause.sentence == own and _says_wrong(read, clause.start, clause.end):
             return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
@@ -659,14 +737,42 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
 def _withdraws(read: _Read, clause: _Clause) -> bool:
     """Return True if a clause takes back what stands before it: "I was wrong", "please disregard this line"."""
     marks = read.within(clause.start, clause.end)
-    early = [mark for mark in marks if read.n_words(clause.start, mark.start) <= _NEAR - 1]
-    roles = frozenset[str]().union(*(mark.roles for mark in early))
-    if "retracting" in roles or not {"referring", "withdrawing"} <= frozenset[str]().union(*(m.roles for m in marks)):
-        return "retracting" in roles and "doubting" not in roles
-    verbs = [mark for mark in early if "withdrawing" in mark.roles]
-    objects = [mark for mark in marks if "referring" in mark.roles]
-    is_negated = any("negators" in mark.roles for mark in marks)
-    return not is_negated and any(_are_beside(read, verb, each) for verb in verbs for each in objects if each != verb)
+    roles = frozenset[str]().union(*(mark.roles for mark in marks))
+    if "retracting" in roles and "doubting" not in roles:
+        early = (mark for mark in marks if read.n_words(clause.start, mark.start) <= _NEAR - 1)
+        if any("retracting" in mark.roles for mark in early):
+            return True
+    if "negators" in roles or "referring" not in roles:
+        return False
+    verbs = [mark for mark in marks if _TAKING_BACK & mark.roles]
+    objects = [mark for mark in marks if "referring" in mark.roles and not _is_article(read, mark, clause.end)]
+    return any(
+        verb != each
+        and _are_beside(read, verb, each)
+        and ("withdrawing" in verb.roles or _is_named(each) or _is_imperative(read, clause, verb))
+        for verb in verbs
+        for each in objects
+    )
+
+
+def _is_named(mark: _Mark) -> bool:
+    """Return True for a phrase that refers back by a noun, "this line", not by a pronoun, "it does"."""
+    return mark.end - mark.start >= (_SHORTEST_NOUN if mark.place >= 0 else _SHORTEST_UNPARTED_NOUN)
+
+
+def _is_imperative(read: _Read, clause: _Clause, verb: _Mark) -> bool:
+    """Return True for "Please ignore", not for "we ignore": at most one word, no subject, before the verb."""
+    return read.n_words(clause.start, verb.start) <= 1 and not _has(read, clause.start, verb.start, "subjects")
+
+
+def _is_article(read: _Read, mark: _Mark, end: int) -> bool:
+    """Return True for a word that refers back with an unlisted word behind it, its noun: "streichen das Gewicht"."""
+    if mark.place < 0 or mark.place + 1 >= len(read.words) or " " in read.text[mark.start : mark.end]:
+        return False
+    following = read.words[mark.place + 1]
+    return following.end() <= end and all(
+        each.start > following.start() for each in read.within(following.start(), end)[:1]
+    )
 
 
 def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
@@ -701,7 +807,7 @@ def _is_bracketed(read: _Read, at: _Formula) -> bool:
     if not marks or read.n_words(clause.start, marks[0].start) > 1:
         return False
     is_struck = any({"retracting", "struck", "withdrawing"} & mark.roles for mark in marks)
-    return is_struck or _says_wrong(read, clause.start, clause.end)
+    return is_struck or _withdraws(read, clause) or _says_wrong(read, clause.start, clause.end)
 
 
 def _is_labelled(read: _Read, at: _Formula) -> bool:

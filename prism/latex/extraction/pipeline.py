@@ -219,6 +219,7 @@ def extract(
     macros: Macros | None = None,
     symbols: frozenset[str] = frozenset(),
     thinking: bool = True,
+    is_statement: bool = False,
 ) -> Extraction:
     r"""Find all formulas of a solution, in order of position. Never raises on a text; `parse` refuses malformed ones.
 
@@ -232,6 +233,7 @@ def extract(
         symbols: of the problem; formulas without delimiters may be typed in them: `vfx` for `v_{fx}`.
         thinking: read thinking blocks. Without, of their formulas only those within a sentence's reach of the rest are
             given, for they may say how that is meant; the others count towards no limit.
+        is_statement: the text is a problem's, which gives what it asks to show.
 
     Errors:
         PrismError: a solution of another shape.
@@ -254,7 +256,7 @@ def extract(
         inner = [(page.offset_in_text(lo), page.offset_in_text(hi)) for lo, hi in inner] if page.uses else inner
         unread = [] if thinking else [(lo + MAX_SENTENCE, hi - MAX_SENTENCE) for lo, hi in inner]
         limit = MAX_FORMULAS - len(found)
-        more, n_more = _window_formulas(page.text, inner, Unread(unread), limit, typed_names(symbols))
+        more, n_more = _window_formulas(page.text, inner, Unread(unread), limit, typed_names(symbols), is_statement)
         more = [replace(item, span=page.span_in_original(item.span)) for item in more] if page.uses else more
         found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
@@ -299,7 +301,7 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
 
 
 def _window_formulas(
-    text: str, thinking: list[tuple[int, int]], unread: Unread, limit: int, typed: TypedNames
+    text: str, thinking: list[tuple[int, int]], unread: Unread, limit: int, typed: TypedNames, is_statement: bool
 ) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
@@ -317,7 +319,7 @@ def _window_formulas(
     blocks += find_announced_values(text, blocks, tags)
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     text, blocks = merge_continued_displays(text, blocks)
-    found, n_left = _read_blocks(text, blocks, thinking, unread, limit, tags)
+    found, n_left = _read_blocks(text, blocks, thinking, unread, limit, tags, is_statement)
     in_order = sorted(found, key=lambda item: (item.span[0], -item.span[1]))
     return _with_joints(text, _join_alternatives(text, in_order)), n_left
 
@@ -399,11 +401,17 @@ def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _read_blocks(
-    text: str, blocks: list[Block], thinking: list[tuple[int, int]], unread: Unread, limit: int, tags: Sequence[int]
+    text: str,
+    blocks: list[Block],
+    thinking: list[tuple[int, int]],
+    unread: Unread,
+    limit: int,
+    tags: Sequence[int],
+    is_statement: bool,
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
-    hushed = denied_blocks(masked) | passed_over_blocks(masked) | torn_blocks(text, blocks)
+    hushed = denied_blocks(masked, is_statement=is_statement) | passed_over_blocks(masked) | torn_blocks(text, blocks)
     hushed |= struck_blocks(text, blocks, masked) | disowned_blocks(text, blocks, masked)
     passing = unasserted_blocks(masked)
     announced = announced_blocks(text, blocks, tags)

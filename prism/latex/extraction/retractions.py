@@ -112,9 +112,10 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
     return MaskedText(shown, shown.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower(), starts)
 
 
-def denied_blocks(masked: MaskedText) -> frozenset[int]:
-    """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
-    denials = ((start, start + 1) for start in denied_starts(masked.lowered, masked.starts))
+def denied_blocks(masked: MaskedText, *, is_statement: bool) -> frozenset[int]:
+    """Return the indices of the delimited formulas that the text denies, takes back or only asks about or to show."""
+    denied = denied_starts(masked.lowered, masked.starts, is_statement=is_statement)
+    denials = ((start, start + 1) for start in denied)
     return blocks_in(masked.starts, chain(denials, _spans_taken_back(masked)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prism.cli import (  # noqa: F401 - each adds its commands
     classes,
-    desk,
     formulas,
     judge,
     problems,
@@ -12,11 +11,7 @@ from prism.cli import (  # noqa: F401 - each adds its commands
     protocol_engibench,
     protocol_engjudge,
     protocol_engtrace,
-    protocol_errors,
-    protocol_page,
-    protocol_psas,
-    protocol_tribunal,
-    protocol_worded,
+    protocol_responses,
     protocols,
     runs,
     scores,

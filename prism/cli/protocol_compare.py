@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -29,24 +29,20 @@ _ROWS = ("scores", "psas", "engtrace", "engjudge")  # files that `--rows` writes
 @shared.protocols.command("compare")
 @with_options
 def compare(
-    rows: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files of rows, of `prism run` and of protocols. [default: by rule alone]"),
-    ] = None,
-    rules: Annotated[
-        tuple[str, Path] | None,
-        typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Six scores of these rollouts, by rule."),
-    ] = None,
-    policies: Annotated[
-        list[str], take.names_option(metavar="NAME,...", help="Further numbers of a protocol's rows, as psas_judged.")
-    ] = take.NO_NAMES,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="An HTML page.")] = None,
-    rows_folder: Annotated[
-        Path | None, typer.Option("--rows", metavar="FOLDER", help="With --rules: keep the rows of each score there.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Disagreements that are shown.")] = 20,
-    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
-    title: Annotated[str, typer.Option(help="Of the page.")] = "One set of responses, several scores",
+    rows: list[Path] | None = take.argument(
+        "Files of rows, of `prism run` and of protocols. [default: by rule alone]", None
+    ),
+    rules: tuple[str, Path] | None = take.flag(
+        "Six scores of these rollouts, by rule.", None, "--rules", metavar="PROBLEMS ROLLOUTS"
+    ),
+    policies: list[str] = take.names_flag("Further numbers of a protocol's rows, as psas_judged.", metavar="NAME,..."),
+    out: Path | None = take.flag("An HTML page.", None, "--out", "-o"),
+    rows_folder: Path | None = take.flag(
+        "With --rules: keep the rows of each score there.", None, "--rows", metavar="FOLDER"
+    ),
+    top: int = take.flag("Disagreements that are shown.", 20, min=0),
+    replicates: int = take.flag("Bootstrap samples behind the intervals.", 1000, min=0),
+    title: str = take.flag("Of the page.", "One set of responses, several scores"),
     *,
     grading: shared.Grading,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,33 +26,23 @@ if TYPE_CHECKING:
 @shared.protocols.command("engjudge")
 @with_options
 def engjudge(
-    findings: Annotated[
-        Path | None, typer.Argument(help="Findings: one row a solution, .jsonl or .json. [default: rules alone]")
-    ] = None,
+    findings: Path | None = take.argument(
+        "Findings: one row a solution, .jsonl or .json. [default: rules alone]", None
+    ),
     rules: shared.ByRule = None,
-    topology: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
-    ] = "default",
-    without: Annotated[
-        list[str], take.names_option(metavar="PART,...", help="Parts that are left out: dp, meta, missing.")
-    ] = take.NO_NAMES,
-    absent: Annotated[
-        str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
-    ] = "left_out",
-    stages: Annotated[
-        str,
-        typer.Option(
-            metavar="tags|file|none|open",
-            help="What says which stages there are. [default: tags with --rules, else open]",
-        ),
-    ] = "",
+    topology: str = take.flag(
+        "Graph of stages: default, flat, linear, or a .json or .toml file.", "default", metavar="NAME|FILE"
+    ),
+    without: list[str] = take.names_flag("Parts that are left out: dp, meta, missing.", metavar="PART,..."),
+    absent: str = take.flag("What an absent stage is in the mean.", "left_out", metavar="left_out|zero"),
+    stages: str = take.flag(
+        "What says which stages there are. [default: tags with --rules, else open]", "", metavar="tags|file|none|open"
+    ),
     prefer: shared.PreferRules = "",
-    corrections: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")
-    ] = None,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="Also how raw scores of the stages go together: Pearson's r of each two.")
-    ] = False,
+    corrections: Path | None = take.flag("What people say of the scores, one rating a row.", None, metavar="FILE"),
+    matrix: bool = take.flag(
+        "Also how raw scores of the stages go together: Pearson's r of each two.", False, "--matrix"
+    ),
     out: shared.Out = None,
     *,
     grading: shared.Grading,

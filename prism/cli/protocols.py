@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HELP_NAMES, CommandGroup, HelpHeading
+from prism.cli.application import HELP_NAMES, CommandGroup, HelpHeading, app
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.references import require_gradable
 from prism.cli.talk import exit_unless_graded, tell
@@ -80,7 +79,7 @@ class Grading:
 
 @protocols.command("schema")
 def schema(
-    name: Annotated[str, typer.Argument(help="Of a schema: psas_findings. Without a name, the names are listed.")] = "",
+    name: str = take.argument("Of a schema: psas_findings. Without a name, the names are listed.", ""),
 ) -> None:
     """Print the JSON Schema of what a protocol reads, such as its findings file; without a name list the schemas."""
     from prism.protocols.schemas import schema_names, schema_text

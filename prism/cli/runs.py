@@ -1,9 +1,11 @@
-"""Commands on many solutions: `run`, `bench`, `verify-determinism`, `serve`, `warm`."""
+"""Commands on many solutions: `run`, `bench`, `verify-determinism`, `serve`, `warm`; `desk`, a page of this machine."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import sys
+import webbrowser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,8 +16,7 @@ import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
+from prism.cli.application import HelpHeading, app
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -38,28 +39,23 @@ Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in
 def run(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
+    out: Path = take.flag("Result file: .jsonl or .parquet.", ..., "--out", "-o"),
     workers: Workers = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")] = False,
+    resume: bool = take.flag("Go on with what an interrupted run has left.", False, "--resume"),
     mapping: take.RolloutMap = take.NO_NAMES,
-    keep: Annotated[
-        list[str],
-        take.names_option(
-            metavar="FIELD,...", default=("model",), help="Further fields that go beside each grade. [default: model]"
-        ),
-    ] = take.NO_NAMES,
+    keep: list[str] = take.names_flag(
+        "Further fields that go beside each grade. [default: model]", metavar="FIELD,...", default=("model",)
+    ),
     skip_unknown: take.SkipUnknown = False,
-    training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
-    follow_through: Annotated[
-        bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
-    ] = False,
+    training: bool = take.flag("Also the policy `training`.", False, "--training"),
+    follow_through: bool = take.flag(
+        "Also the policy `follow_through`; diagnoses each rollout.", False, "--follow-through"
+    ),
     thinking: take.Thinking = False,
-    compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
-    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
+    compact: bool = take.flag("Leave the formulas out of the rows.", False, "--compact"),
+    kill_after: float = take.flag("Seconds that a worker may take for one rollout.", 300, min=1),
     max_incidents: take.MaxIncidents = 0,
-    ray: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
-    ] = "",
+    ray: str = take.flag("Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.", "", metavar="ADDRESS"),
     macros: take.MacroFile = "",
     allow_faults: take.AllowFaults = False,
     force: take.Force = False,
@@ -110,10 +106,10 @@ def run(
 
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
 def bench(
-    seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
-    workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
-    step: Annotated[int, typer.Option(min=1, help="Rollouts of a step of training, to tell its workers for.")] = 256,
-    within: Annotated[float, typer.Option(min=0.1, help="Seconds in which they are to be graded.")] = 10,
+    seconds: float = take.flag("That all measurements together take.", 60, min=1),
+    workers: int | None = take.flag("The most processes. [default: processors]", None, min=1),
+    step: int = take.flag("Rollouts of a step of training, to tell its workers for.", 256, min=1),
+    within: float = take.flag("Seconds in which they are to be graded.", 10, min=0.1),
     as_json: take.AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
@@ -130,16 +126,14 @@ def bench(
 
 @app.command("verify-determinism", rich_help_panel=HelpHeading.GATE)
 def verify_determinism(
-    problem: Annotated[
-        str | None,
-        typer.Argument(
-            help="Problem file, or the id of a shipped one. [default: all shipped ones]",
-            autocompletion=take.complete_problem,
-        ),
-    ] = None,
-    solutions: Annotated[
-        list[str] | None, typer.Argument(help="Solutions, as `grade` takes them. [default: those in the problem]")
-    ] = None,
+    problem: str | None = take.argument(
+        "Problem file, or the id of a shipped one. [default: all shipped ones]",
+        None,
+        autocompletion=take.complete_problem,
+    ),
+    solutions: list[str] | None = take.argument(
+        "Solutions, as `grade` takes them. [default: those in the problem]", None
+    ),
     as_json: take.AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
@@ -173,26 +167,21 @@ def verify_determinism(
 @app.command(rich_help_panel=HelpHeading.TRAIN)
 def serve(
     problems: take.ManyProblems,
-    host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8777,
+    host: str = take.flag("Address; any other than this machine's own needs a token.", "127.0.0.1"),
+    port: int = take.flag("Port; 0 takes a free one.", 8777, min=0, max=65535),
     workers: Workers = None,
-    scoring: Annotated[
-        list[str],
-        take.names_option(
-            metavar="NAME[=WEIGHT],...",
-            default=("closure",),
-            help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
-        ),
-    ] = take.NO_NAMES,
-    token_file: Annotated[
-        Path | None, typer.Option(help="File with the token that requests show, or one a line.")
-    ] = None,
+    scoring: list[str] = take.names_flag(
+        "What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
+        metavar="NAME[=WEIGHT],...",
+        default=("closure",),
+    ),
+    token_file: Path | None = take.flag("File with the token that requests show, or one a line.", None),
     token_env: take.TokenVariable = "",
-    max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
-    max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that are taken in before the next is sent away.")] = 256,
+    max_body: str = take.flag("Size of a request: 500kB, 8MiB.", "8MiB"),
+    max_items: int = take.flag("Solutions in a request.", 256, min=1),
+    queue: int = take.flag("Requests that are taken in before the next is sent away.", 256, min=1),
     thinking: take.Thinking = False,
-    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one solution.")] = 60,
+    kill_after: float = take.flag("Seconds that a worker may take for one solution.", 60, min=1),
 ) -> None:
     """Grade over HTTP: /grade, /get_reward (OpenRLHF), /verify (NeMo Gym), /healthz; /docs tells more."""
     from prism import server
@@ -218,3 +207,26 @@ def warm() -> None:
     with spinner("compiling"):
         prism.warm()
     print("kernels compiled and loaded", file=sys.stderr)
+
+
+@app.command(rich_help_panel=HelpHeading.WRITE)
+def desk(
+    folder: Path = take.argument("Folder of problem files; solutions and runs in it are found."),
+    port: int = take.flag("Port of this machine; 0 takes a free one.", 8779, min=0, max=65535),
+    token_file: Path | None = take.flag("File with the token of the address. [default: a new one each time]", None),
+    token_env: take.TokenVariable = "",
+    open_browser: bool = take.flag("Open the page in a browser.", False, "--open"),
+) -> None:
+    """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
+    from prism import desk as door
+
+    tokens = take.read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
+    if len(tokens) > 1:
+        raise typer.BadParameter("one token: a desk is opened by one address")
+    made = door.create_desk(folder, token=tokens[0])
+    listening = door.listen(port)
+    address = door.address_of(listening, tokens[0])
+    print(address, flush=True)
+    if open_browser:
+        webbrowser.open(address)
+    door.run(made, listening)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Literal
 
-from prism.authoring.finding_codes import finding_codes
 from prism.problem.plain_values import plain
+from prism.resources import meanings
 
-CODES: Mapping[str, str] = finding_codes()["problem"]
+CODES: Mapping[str, str] = meanings("lint.problem")
 """What a finding is about; a test refuses any other code."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prism.cli import (  # noqa: F401 - each adds its commands
     classes,
+    desk,
     formulas,
     judge,
     problems,

@@ -50,8 +50,8 @@ def compare(
     files = rows or []
     _check_options(files, rules, out, rows_folder, force=grading.force)
     take.require_report("prism protocol compare")
+    from prism.reports.report_tables import score_comparison_tables
     from prism.reports.score_comparison import compare_scores
-    from prism.reports.score_comparison_tables import score_comparison_tables
 
     n_incident = 0
     columns: list[ScoreColumn] = []
@@ -145,7 +145,7 @@ def _write_all(scored: SideBySide, folder: Path) -> None:
 
 def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], title: str, sources: list[Path]) -> None:
     """Write the page."""
-    from prism.reports.html.score_comparison import score_comparison_page
+    from prism.reports.html.whole_pages import score_comparison_page
 
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources if path.is_file()}
     take.write_text(out, score_comparison_page(found, columns, title=title, sources=digests))

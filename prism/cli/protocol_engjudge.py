@@ -17,8 +17,7 @@ from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.protocols.engjudge import EngJudgeOptions
-    from prism.protocols.engjudge_corrections import Correction, CorrectionSummary
-    from prism.protocols.engjudge_matrix import StageMatrix
+    from prism.protocols.engjudge_corrections import Correction, CorrectionSummary, StageMatrix
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.rows import ProtocolRow
 
@@ -49,9 +48,8 @@ def engjudge(
 ) -> None:
     """Score by EngJudge (EngVQA): eight stages, penalties and caps, propagation over a graph, three checks."""
     from prism.protocols.engjudge import PROTOCOL, rows_of_findings, rows_of_rollouts
-    from prism.protocols.engjudge_corrections import by_solution, read_correction
+    from prism.protocols.engjudge_corrections import by_solution, raw_matrix, read_correction
     from prism.protocols.engjudge_findings import read_findings
-    from prism.protocols.engjudge_matrix import raw_matrix
     from prism.protocols.engjudge_rules import apply_rules
     from prism.protocols.entry_files import read_entries
 

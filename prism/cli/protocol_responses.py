@@ -167,7 +167,7 @@ def page(
     force: take.Force = False,
 ) -> None:
     """Make a page to rate scores: right or wrong unseen, then each score in five words, then one of two scores."""
-    from prism.reports.html.rating_page import rated_solution, rating_page
+    from prism.reports.html.whole_pages import rated_solution, rating_page
     from prism.runs.rollouts import read, scan
     from prism.runs.score_files import score_rows
 

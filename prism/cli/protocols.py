@@ -46,13 +46,10 @@ Workers = Annotated[
 Keep = Annotated[
     list[str],
     take.names_option(
-        "--keep",
-        metavar="FIELD,...",
-        default=("model",),
-        show_default=False,
+        "--keep", metavar="FIELD,...", default=("model",), show_default=False,
         help="Further fields that go beside each score. [default: model]",
     ),
-]
+]  # fmt: skip
 PreferRules = Annotated[
     str, typer.Option("--prefer", metavar="rules", help="In a conflict the rules count, not the file.")
 ]

@@ -1,22 +1,22 @@
-"""Commands on many solutions: `run`, `bench`, `verify-determinism`, `serve`, `warm`; `desk`, a page of this machine."""
+"""Commands on many solutions: `run`, `bench`, `verify-determinism`, `serve`, `warm`."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import sys
-import webbrowser
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import prism
 from prism.cli import options as take
 from prism.cli.application import HelpHeading, app
+from prism.cli.option_groups import names, option, switch, with_options
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -32,76 +32,109 @@ from prism.cli.talk import GATE_FAILED, STOPPED, exit_unless_graded, fail, in_wo
 from prism.errors import count_of
 from prism.resources import n_processors
 
+if TYPE_CHECKING:
+    from prism.runs.bulk import Summary
+    from prism.runs.rollouts import Scanned
+
 Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How rollouts are read and graded: options of `run`."""
+
+    workers: Workers = None
+    resume: bool = switch("Go on with what an interrupted run has left.", "--resume")
+    mapping: take.RolloutMap = field(default_factory=list)
+    keep: list[str] = names(
+        "Further fields that go beside each grade. [default: model]", metavar="FIELD,...", default=("model",)
+    )
+    skip_unknown: take.SkipUnknown = False
+    training: bool = switch("Also the policy `training`.", "--training")
+    follow_through: bool = switch("Also the policy `follow_through`; diagnoses each rollout.", "--follow-through")
+    thinking: take.Thinking = False
+    compact: bool = switch("Leave the formulas out of the rows.", "--compact")
+    kill_after: float = option("Seconds that a worker may take for one rollout.", 300, min=1)
+    max_incidents: take.MaxIncidents = 0
+    ray: str = option("Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.", "", metavar="ADDRESS")
+    macros: take.MacroFile = ""
+    allow_faults: take.AllowFaults = False
+    force: take.Force = False
+    as_json: take.AsJson = False
+
+
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
+@with_options
 def run(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
     out: Path = take.flag("Result file: .jsonl or .parquet.", ..., "--out", "-o"),
-    workers: Workers = None,
-    resume: bool = take.flag("Go on with what an interrupted run has left.", False, "--resume"),
-    mapping: take.RolloutMap = take.NO_NAMES,
-    keep: list[str] = take.names_flag(
-        "Further fields that go beside each grade. [default: model]", metavar="FIELD,...", default=("model",)
-    ),
-    skip_unknown: take.SkipUnknown = False,
-    training: bool = take.flag("Also the policy `training`.", False, "--training"),
-    follow_through: bool = take.flag(
-        "Also the policy `follow_through`; diagnoses each rollout.", False, "--follow-through"
-    ),
-    thinking: take.Thinking = False,
-    compact: bool = take.flag("Leave the formulas out of the rows.", False, "--compact"),
-    kill_after: float = take.flag("Seconds that a worker may take for one rollout.", 300, min=1),
-    max_incidents: take.MaxIncidents = 0,
-    ray: str = take.flag("Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.", "", metavar="ADDRESS"),
-    macros: take.MacroFile = "",
-    allow_faults: take.AllowFaults = False,
-    force: take.Force = False,
-    as_json: take.AsJson = False,
+    *,
+    asked: RunOptions,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
-    from prism.problem.collection import list_problems, load_problems
-    from prism.runs import bulk
-    from prism.runs import ray as on_ray
-    from prism.runs.rollouts import scan
+    from prism.runs.bulk import Shards
 
-    if resume and force:
+    if asked.resume and asked.force:
         raise typer.BadParameter("--resume goes on with what is there and --force writes over it: give one of them")
     take.require_folder(out)
     if not take.is_json(problems):
         take.problem_file(problems)
-    options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
-    grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = (load_problems if ray else list_problems)(problems, macros=take.read_macro_file(macros))
-        scanned = scan(rollouts, known, mapping=take.parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
-        tell_scanned(scanned, rollouts)
-        processes = n_processors() if workers is None else workers
-        graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
-        require_gradable(problems, graded_by, allow_faults=allow_faults, workers=processes)
-        began = perf_counter()
-        with progress_bar(scanned.n, "grading") as advance:
-            summary = grade_all(
-                known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, force=force,
-                on_done=advance, workers=0 if ray and workers is None else processes,
-            )  # fmt: skip
+        found = _graded(problems, rollouts, out, asked)
     except prism.PrismError as error:
-        left = isinstance(error, prism.DataFileError) and bulk.Shards(out).is_unfinished()
+        left = isinstance(error, prism.DataFileError) and Shards(out).is_unfinished()
         fail(f"{error}\n{out}: the same command with --resume goes on once that is mended" if left else str(error))
     except OSError as error:  # a full disk, say
         fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:
         tell(f"stopped; the same command with --resume goes on beside {out}")
         raise typer.Exit(STOPPED) from None
-    if as_json:
-        print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in scanned.left_out]})
+    summary, left_out = found.summary, found.scanned.left_out
+    if asked.as_json:
+        print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in left_out]})
     else:
-        print(describe_run(summary, out, scanned.left_out))
+        print(describe_run(summary, out, left_out))
         tell_unreadable(summary, out)
-        tell_pace(summary, perf_counter() - began)
-    exit_unless_graded(bool(summary.n_graded), summary.n_incident, max_incidents)
+        tell_pace(summary, found.seconds)
+    exit_unless_graded(bool(summary.n_graded), summary.n_incident, asked.max_incidents)
+
+
+def _graded(problems: str, rollouts: Path, out: Path, asked: RunOptions) -> _Run:
+    """Scan and grade the rollouts; errors and Ctrl-C are the caller's to tell."""
+    from prism.problem.collection import list_problems, load_problems
+    from prism.runs import bulk
+    from prism.runs import ray as on_ray
+    from prism.runs.rollouts import scan
+
+    options = bulk.Options(
+        thinking=asked.thinking, training=asked.training, formulas=not asked.compact,
+        follow_through=asked.follow_through,
+    )  # fmt: skip
+    grade_all: Callable[..., Summary] = partial(on_ray.run, address=asked.ray) if asked.ray else bulk.run
+    known = (load_problems if asked.ray else list_problems)(problems, macros=take.read_macro_file(asked.macros))
+    fields = take.parse_field_map(asked.mapping)
+    scanned = scan(rollouts, known, mapping=fields, keep=asked.keep, skip_unknown=asked.skip_unknown)
+    tell_scanned(scanned, rollouts)
+    processes = n_processors() if asked.workers is None else asked.workers
+    graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
+    require_gradable(problems, graded_by, allow_faults=asked.allow_faults, workers=processes)
+    began = perf_counter()
+    with progress_bar(scanned.n, "grading") as advance:
+        summary = grade_all(
+            known, rollouts, scanned, out, options=options, kill_after=asked.kill_after, resume=asked.resume,
+            force=asked.force, on_done=advance, workers=0 if asked.ray and asked.workers is None else processes,
+        )  # fmt: skip
+    return _Run(summary, scanned, perf_counter() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run has made, what it has read, and the seconds that grading took."""
+
+    summary: Summary
+    scanned: Scanned
+    seconds: float
 
 
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
@@ -207,26 +240,3 @@ def warm() -> None:
     with spinner("compiling"):
         prism.warm()
     print("kernels compiled and loaded", file=sys.stderr)
-
-
-@app.command(rich_help_panel=HelpHeading.WRITE)
-def desk(
-    folder: Path = take.argument("Folder of problem files; solutions and runs in it are found."),
-    port: int = take.flag("Port of this machine; 0 takes a free one.", 8779, min=0, max=65535),
-    token_file: Path | None = take.flag("File with the token of the address. [default: a new one each time]", None),
-    token_env: take.TokenVariable = "",
-    open_browser: bool = take.flag("Open the page in a browser.", False, "--open"),
-) -> None:
-    """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
-    from prism import desk as door
-
-    tokens = take.read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
-    if len(tokens) > 1:
-        raise typer.BadParameter("one token: a desk is opened by one address")
-    made = door.create_desk(folder, token=tokens[0])
-    listening = door.listen(port)
-    address = door.address_of(listening, tokens[0])
-    print(address, flush=True)
-    if open_browser:
-        webbrowser.open(address)
-    door.run(made, listening)

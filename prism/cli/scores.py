@@ -432,7 +432,7 @@ def leaderboard(
     with spinner("ranking"):
         found = make_leaderboard(rows, fields=by, sha256=sha256, replicates=replicates)
     if target.page is not None:
-        from prism.reports.html.leaderboard import leaderboard_page
+        from prism.reports.html.whole_pages import leaderboard_page
 
         take.write_text(target.page, leaderboard_page(found, title=title))
     if as_json:

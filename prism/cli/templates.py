@@ -48,8 +48,6 @@ def generate(
     if out is not None:
         folders = [out / each.template.id for each in prepared]
         refuse_existing(_instance_files(folders, variants, range(seed, seed + n)), force=force)
-    if jsonl is not None:
-        refuse_existing([jsonl], force=force)
     for instance in instances(
         *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
         on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),

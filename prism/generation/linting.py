@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from prism.authoring.finding_codes import finding_codes
 from prism.authoring.linting import lint
 from prism.errors import DataFileError
 from prism.generation.exact_values import as_fraction, full_precision, in_unit, read_digits
@@ -33,6 +32,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.problem.plain_values import named, plain
 from prism.problem.schema import load_problem
+from prism.resources import meanings
 
 N_SEEDS = 200  # that are made and graded
 OTHER_VARIANTS_EVERY = 10  # seeds, of which one is made in the variants `knowledge` and `abstract` too
@@ -45,7 +45,7 @@ _CHANGE = 1.37  # factor on a parameter whose effect on the final numbers is loo
 _DIGITS = 6  # of the acceptance in JSON
 _LOOKED_AT = 20  # seeds at which it is
 
-CODES: Mapping[str, str] = finding_codes()["template"]
+CODES: Mapping[str, str] = meanings("lint.template")
 """What a finding is about."""
 
 

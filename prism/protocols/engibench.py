@@ -14,7 +14,6 @@ has none.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,23 +22,19 @@ from typing import Any
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Incident, internal_incident
 from prism.grading.row import json_line
-from prism.protocols.bases import settle
 from prism.protocols.engibench_answers import WITHIN, Decision, decide
 from prism.protocols.engibench_input import VARIANTS, Answer, Judged, Key, Points, QuestionRow
 from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
-from prism.protocols.rows import Part, ProtocolRow, Scored
-from prism.runs.bulk import in_input_order
+from prism.protocols.rows import Part, ProtocolRow, Scored, settle
+from prism.runs.bulk import in_input_order, results_of
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, Killed, Task, run_in_workers
+from prism.runs.workers import NO_PROBLEM, Killed, Task
 
 PROTOCOL = "engibench"
 VARIANT = "paper"
 NOT_SCORED = "not scored"  # head of the note of a dimension whose cell is empty
-_NODE = {"index": 1, "formula": "x = 1", "dependency": [], "is_final_answer": True}
-_NO_PROBLEM = json.dumps({"id": "none", "context": "", "grading_standard": [_NODE]})
-"""Stands in for the problem that workers prepare for every task. Nothing is compared with it."""
 _ABSTRACT = ("abstract", "perturbed_abstract")
 _KEPT = ("subfield", "category")  # columns that go along with a score
 
@@ -108,11 +103,11 @@ def _decisions(asked: Sequence[_Asked], units: Units, workers: int) -> Iterator[
         yield from (_decision_of(each, units) for each in asked)
         return
     tasks = (
-        Task(k, Rollout(str(each.question.number), each.answer.response or "", each.answer.sample_id), _NO_PROBLEM,
+        Task(k, Rollout(str(each.question.number), each.answer.response or "", each.answer.sample_id), NO_PROBLEM,
              {"asked": each, "units": units})
         for k, each in enumerate(asked)
     )  # fmt: skip
-    for done in in_input_order(run_in_workers(tasks, _work, workers=workers, training=False, kill_after=KILL_AFTER)):
+    for done in in_input_order(results_of(tasks, _work, workers=workers)):
         if isinstance(done.result, Killed):
             killed = Incident("killed", "answer", done.result.reason)
             yield Decision(None, "grader: killed", "killed", (killed,))

@@ -30,7 +30,7 @@ from prism.grading.verifying import verify_answer
 from prism.latex import LocatedFormula, extract, one_line, parse
 from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, words
 from prism.latex.words import word_set
-from prism.problem.asked_numbers import asked_unit
+from prism.problem.expected_numbers import asked_unit
 from prism.protocols.engibench_keys import NUMBER, Key, KeyKind, Value, read_key, read_value, read_values
 from prism.protocols.engibench_units import Units
 

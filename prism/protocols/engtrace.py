@@ -21,10 +21,10 @@ from prism.equivalence.numbers.stated import six_figures
 from prism.errors import count_of
 from prism.grading.prepared import in_alternative
 from prism.protocols.engtrace_causes import RootCause, root_cause
-from prism.protocols.engtrace_files import TracePair
+from prism.protocols.engtrace_files import CLASS_SCORES, TracePair
 from prism.protocols.engtrace_formulas import GradedTraces, Meeting, StepPairs, pair_steps
 from prism.protocols.engtrace_scores import TraceScore, score_by_assignment, score_by_maxima
-from prism.protocols.engtrace_similarity import FILE_THRESHOLD, LEXICAL_THRESHOLD, Measure, Similarity
+from prism.protocols.engtrace_similarity import FILE_THRESHOLD, LEXICAL_THRESHOLD, Measure, Similarity, rouge
 from prism.protocols.engtrace_steps import Trace, Variant, read_trace
 from prism.protocols.engtrace_tiers import (
     ACCEPT_SHARE,
@@ -36,9 +36,7 @@ from prism.protocols.engtrace_tiers import (
     build_tiers,
     final_is_right,
 )
-from prism.protocols.engtrace_votes import CLASS_SCORES
 from prism.protocols.entry_files import joined_sha256
-from prism.protocols.rouge import rouge
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 
 PROTOCOL = "engtrace"

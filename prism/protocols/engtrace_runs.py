@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +15,10 @@ from prism.protocols.engtrace import POLICIES, PROTOCOL, EngTraceOptions, about_
 from prism.protocols.engtrace_files import TracePair
 from prism.protocols.engtrace_formulas import GradedTraces
 from prism.protocols.rows import ProtocolRow, lost_row
-from prism.runs.bulk import in_input_order
+from prism.runs.bulk import in_input_order, results_of
 from prism.runs.records import Faults
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, Done, Killed, Task, run_in_workers, run_serial
-
-_NODE = {"index": 1, "formula": "x = 1", "dependency": [], "is_final_answer": True}
-_NO_PROBLEM = json.dumps({"id": "none", "context": "", "grading_standard": [_NODE]})
-"""Stands in where a trace has no problem: workers prepare one for every task. Nothing is compared with it."""
+from prism.runs.workers import KILL_AFTER, NO_PROBLEM, Killed, Task
 
 
 def score_traces(
@@ -52,12 +47,7 @@ def score_traces(
     _check_places(pairs, options, votes_file, shares_file)
     problem_of = _problem_finder(pairs, problems or {})
     tasks = (_task(ordinal, pair, problem_of(pair), options) for ordinal, pair in enumerate(pairs))
-    found: Iterator[Done] = (
-        run_in_workers(tasks, _scored, workers=workers, training=False, kill_after=kill_after)
-        if workers
-        else run_serial(tasks, _scored, training=False)
-    )
-    for done in in_input_order(found):
+    for done in in_input_order(results_of(tasks, _scored, workers=workers, kill_after=kill_after)):
         if isinstance(done.result, Killed):
             killed = Incident("killed", PROTOCOL, done.result.reason)
             yield _failed(pairs[done.task.ordinal], options, "killed", killed)
@@ -69,7 +59,7 @@ def _task(ordinal: int, pair: TracePair, problem: Problem | None, options: EngTr
     """Return what is done for one prediction."""
     rollout = Rollout(pair.problem_id, pair.prediction.generation, pair.sample_id)
     more = {"pair": pair, "chosen": options, "has_problem": problem is not None}
-    return Task(ordinal, rollout, _NO_PROBLEM if problem is None else problem, more)
+    return Task(ordinal, rollout, NO_PROBLEM if problem is None else problem, more)
 
 
 def _scored(

@@ -11,8 +11,7 @@ from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.psas import POLICIES, PROTOCOL, Marked, Variant, marks_by_rules, psas_row
 from prism.protocols.psas_findings import Findings, with_findings
 from prism.protocols.psas_rules import StatedNodes
-from prism.protocols.psas_shape import is_published_shape, load_published
-from prism.protocols.psas_steps import PsasReference, parts_of
+from prism.protocols.psas_steps import PsasReference, is_published_shape, load_published, parts_of
 from prism.protocols.rows import ProtocolRow, lost_row
 
 

@@ -9,6 +9,8 @@ which is no failure of the grader and no incident.
 
 Refused: an own file format, which four commands would have to learn; and settings that differ from row to row. What
 was chosen for a run belongs to its grader, as the fingerprint does, and rows of two graders are not compared.
+
+Who decides a part where rules and a findings file may both say something.
 """
 
 from __future__ import annotations
@@ -17,11 +19,44 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from prism.grading.result import Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line
 from prism.version import RULES, __version__
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[T]):
+    """What counts for a part.
+
+    Attributes:
+        value: None where nobody decided.
+        findings: `rules: 1`, `file: 0.5` where the two are in conflict; else empty.
+    """
+
+    value: T | None
+    basis: Basis
+    findings: tuple[str, ...] = ()
+
+
+def settle(by_rules: T | None, by_file: T | None, *, prefer_rules: bool = False) -> Settled[T]:
+    """Settle a part: None means that a side says nothing; in a conflict the file counts, unless the rules are to.
+
+    >>> settle(1, None).basis, settle(1, 1).basis, settle(1, 0).value, settle(1, 0, prefer_rules=True).value
+    (<Basis.RULES: 'rules'>, <Basis.BOTH: 'both'>, 0, 1)
+    """
+    if by_file is None:
+        return Settled(by_rules, Basis.NONE if by_rules is None else Basis.RULES)
+    if by_rules is None:
+        return Settled(by_file, Basis.FILE)
+    if by_rules == by_file:
+        return Settled(by_file, Basis.BOTH)
+    both = (f"rules: {by_rules}", f"file: {by_file}")
+    return Settled(by_rules if prefer_rules else by_file, Basis.CONFLICT, both)
+
 
 DIGITS = 6  # of a score that is written, as `prism.grade` rounds its own
 UNDECIDED = "undecided"  # status of a row without score on which nothing failed

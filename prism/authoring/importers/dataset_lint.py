@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from prism.authoring.candidates import answer_index, split_statement, statement_context
-from prism.authoring.finding_codes import finding_codes
 from prism.authoring.importers.entries import (
     REFUSALS,
     AnswerKind,
@@ -54,7 +53,8 @@ from prism.inputs import shown
 from prism.latex import extract, one_line
 from prism.physics.context import parse
 from prism.physics.units import find_unit_product
-from prism.problem.asked_numbers import asked_unit
+from prism.problem.expected_numbers import asked_unit
+from prism.resources import meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Code:
 
 CODES: Mapping[str, Code] = {
     code: Code(kind, meaning)
-    for kind, meanings in finding_codes()["dataset"].items() for code, meaning in meanings.items()
+    for kind in ("fault", "warning", "note") for code, meaning in meanings(f"lint.dataset.{kind}").items()
 }  # fmt: skip
 _SHOWN = 100  # characters of what was read
 _MAX_LOOKED_AT = 60  # formulas of a solution in which an answer is looked for, from its end

@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from prism.authoring.finding_codes import finding_codes
 from prism.errors import PrismError
+from prism.resources import meanings
 
-REFUSALS: Mapping[str, str] = finding_codes()["refusal"]
+REFUSALS: Mapping[str, str] = meanings("lint.refusal")
 MARK = "\ufeff"  # byte order mark, which some rows begin with
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _CHINESE_SHARE = 0.05  # of the letters of a text; an English one may hold a name
@@ -235,7 +235,7 @@ class Dataset:
         id_of: the row's own id, as text; empty if it has none.
         fields: of a row.
         check: findings that only this data set can have.
-        variants: names for `--variant`; empty if there are none.
+        variants: by the names of `--variant`, the columns of question and answer; empty if there are none.
         domains: the domain for a word of a row, the words in small letters.
     """
 
@@ -249,7 +249,7 @@ class Dataset:
     has_languages: bool = False
     globs: Sequence[str] = ()
     check: CheckRows | None = None
-    variants: Sequence[str] = ()
+    variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
     question: Sequence[str] = ()
     solution: str = ""
     images: Sequence[str] = ()

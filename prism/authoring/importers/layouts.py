@@ -33,14 +33,15 @@ _ABSENT, _EMPTY = "may be absent", "may be empty"
 
 
 @cache
-def _tables() -> Mapping[str, Mapping[str, Any]]:
-    """Return the tables of `published.toml` by the name of the data set."""
-    return parse_toml(Path(__file__).with_name("published.toml").read_text("utf-8"))
+def layout(name: str) -> Mapping[str, Any]:
+    """Return the table of `published.toml` on a data set."""
+    found: dict[str, Any] = parse_toml(Path(__file__).with_name("published.toml").read_text("utf-8"))[name]
+    return found
 
 
 def described(name: str, read: ReadRow, **functions: Any) -> Dataset:
     """Return a data set of the table with its functions, which are fields of `Dataset` too."""
-    table = dict(_tables()[name])
+    table = {key: value for key, value in layout(name).items() if key != "open_variants"}
     id_of = functions.pop("id_of", partial(column_text, name=table.pop("id", "id")))
     table["fields"] = {
         column: _rule(said) for said, columns in table["fields"].items() for column in columns

@@ -140,17 +140,22 @@ def collect_call_evidence(items: list[Token]) -> CallEvidence:
         name for name, arguments in lists.items()
         if len(arguments) > 1 or name in bare or bare.intersection(arguments) or used[arguments] > 1 or len(items) <= 2
     }  # fmt: skip
+    _add_defined_heads(found, items)
+    return found
+
+
+def _add_defined_heads(found: CallEvidence, items: list[Token]) -> None:
+    """Add what a whole formula says of names: one at the head of every side, and the left side of a definition."""
     if name := _head_of_every_side(items):
         found.called.add(name)
     if _is_definition(items):
         name = items[0].text
         if name not in found.variables:
             found.called.add(name)
-        elif name in bare:
+        elif name in found.bare:
             found.defined.add(name)
         else:
             found.left.add(name)
-    return found
 
 
 def _is_rate(item: Token) -> bool:

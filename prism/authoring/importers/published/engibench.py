@@ -7,24 +7,17 @@ problem says so in its metadata. Rows of Level 3 have no key but rubric cells, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, Refusal, SourceRow
-from prism.authoring.importers.layouts import described, entry_of, metadata_of
+from prism.authoring.importers.layouts import described, entry_of, layout, metadata_of
 from prism.authoring.importers.recorded_answers import are_apart
 from prism.authoring.plain_answers import numbers_of
 
-VARIANTS = {
-    "original": ("problem", "answer"),
-    "knowledge": ("knowledge_enhanced_problem", "answer"),
-    "abstract": ("converted_problem", "converted_problem_llm_answer"),
-    "perturbed": ("rewritten_problem", "rewritten_answer"),
-    "perturbed_knowledge": ("rewritten_knowledge_enhanced_problem", "rewritten_answer"),
-    "perturbed_abstract": ("rewritten_converted_problem", "rewritten_converted_problem_llm_answer"),
-}
+VARIANTS: Mapping[str, list[str]] = layout("engibench")["variants"]
 _ABSTRACT = {"abstract": "original", "perturbed_abstract": "perturbed"}
 DIMENSIONS = {
     "redundant_information": ("redundant_information_filtering_score", "information_extraction_score"),
@@ -159,4 +152,4 @@ def _check_rubric(row: SourceRow) -> Iterator[Finding]:
             yield Finding("points-do-not-add-up", row, _id_of(row), message, cell)
 
 
-ENGIBENCH = described("engibench", _read, id_of=_id_of, check=_check, variants=tuple(VARIANTS))
+ENGIBENCH = described("engibench", _read, id_of=_id_of, check=_check)

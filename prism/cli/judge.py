@@ -32,7 +32,7 @@ from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.judging.conversations import Item, Judge
-    from prism.judging.limits import Purse
+    from prism.judging.pacing import Purse
     from prism.judging.results import Results
     from prism.judging.running import Answers, Board
 
@@ -102,7 +102,7 @@ class JudgeOptions:
 
     def checked_purse(self) -> Purse:
         """Return the limits and prices of a run; exits with code 2 where options do not go together."""
-        from prism.judging.limits import Limits, Prices, Purse
+        from prism.judging.pacing import Limits, Prices, Purse
 
         offline = self.write_batch or self.read_batch or self.dry_run
         if not (offline or (self.endpoint and self.judges)):

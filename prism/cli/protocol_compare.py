@@ -103,7 +103,7 @@ def _score_by_rules(problems: str, rollouts: Path, grading: shared.Grading) -> S
 
 def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[ScoreColumn]:
     """Return the scores of rows that were made by rule."""
-    from prism.protocols.row_files import row_dicts
+    from prism.protocols.rows import row_dicts
     from prism.protocols.side_by_side import DECIDED
     from prism.reports.score_comparison import columns_of_rows
 
@@ -136,7 +136,7 @@ def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> li
 def _write_all(scored: SideBySide, folder: Path) -> None:
     """Write the rows of each score into a folder: `scores.jsonl`, and a file for each protocol."""
     from prism.grading.row import json_line
-    from prism.protocols.row_files import write_rows
+    from prism.protocols.rows import write_rows
 
     (folder / "scores.jsonl").write_bytes(b"".join(json_line(row) + b"\n" for row in scored.scores))
     for name, rows in scored.protocols.items():

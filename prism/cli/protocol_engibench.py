@@ -15,7 +15,7 @@ from prism.protocols.engibench_units import Units
 from prism.resources import n_processors
 
 if TYPE_CHECKING:
-    from prism.protocols.engibench_figures import VariantFigure, VariantPairs
+    from prism.protocols.engibench import VariantFigure, VariantPairs
     from prism.reports.paired_tests import PairedTest
     from prism.reports.table_formats import DataTable
 
@@ -40,8 +40,7 @@ def engibench(
     as_json: take.AsJson = False,
 ) -> None:
     """Score answers to EngiBench: right within 2 %, points of four dimensions, and what each variant costs."""
-    from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows
-    from prism.protocols.engibench_figures import variant_figures, variant_pairs
+    from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows, variant_figures, variant_pairs
     from prism.protocols.engibench_input import read_answers, read_judged, read_points, read_questions
 
     prefer_rules = shared.prefers_rules(prefer)

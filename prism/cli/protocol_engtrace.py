@@ -137,7 +137,7 @@ def _score(
     workers: int | None, *, allow_faults: bool,
 ) -> list[ProtocolRow]:  # fmt: skip
     """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
-    from prism.protocols.engtrace_runs import score_traces
+    from prism.protocols.engtrace import score_traces
 
     known = shared.read_problems(problems) if problems else None
     processes = n_processors() if workers is None else workers

@@ -38,8 +38,7 @@ def psas(
     """Score step by step, each by its value and equation, without dependencies (PSAS-S of PhysReason)."""
     from prism.protocols.psas import Variant
     from prism.protocols.psas_findings import by_response, read_findings
-    from prism.protocols.psas_rules import stated_nodes, with_part_labels
-    from prism.protocols.psas_run import load_references, psas_rows
+    from prism.protocols.psas_rules import load_references, psas_rows, stated_nodes, with_part_labels
 
     require_one_of("--variant", variant, Variant)
     require_one_of("--units", units, ("count", "ignore"))

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from prism.problem.schema import Problem
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.graded_rollouts import GradedRollout, Then
-    from prism.protocols.row_files import ProtocolSummary
-    from prism.protocols.rows import ProtocolRow
+    from prism.protocols.rows import ProtocolRow, ProtocolSummary
     from prism.runs.rollouts import Rollout
 
 T = TypeVar("T")
@@ -96,7 +95,7 @@ def prefers_rules(text: str) -> bool:
 
 def prepare_output(out: Path | None, *, force: bool) -> None:
     """Exit with code 3 if rows cannot be written to a file: no folder, another ending, there already."""
-    from prism.protocols.row_files import check_ending
+    from prism.protocols.rows import check_ending
 
     take.require_new(out, force=force)
     if out is not None:
@@ -171,7 +170,7 @@ def finish(
 
     The JSON is one object: the counts, what `extra` adds, and, without a file, the rows.
     """
-    from prism.protocols.row_files import row_dicts, summarize, write_rows
+    from prism.protocols.rows import row_dicts, summarize, write_rows
 
     if out is not None:
         write_rows(out, rows)

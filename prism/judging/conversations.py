@@ -17,7 +17,7 @@ What a reply can be checked for beyond its JSON Schema; what it lacks is told to
 
 Read the reply of a judge model: the one object in it that fits the schema, or why there is none.
 
-What stands around the object, and a code fence, is taken off as a findings file is read (`repaired_json`). An object
+What stands around the object, and a code fence, is taken off as a findings file is read. An object
 that was cut off is no reply, though what is left may fit: a list of faults that lacks its end makes a judge mild. Two
 objects that fit and differ are none either, for the one may be what the judged text would like to be said.
 """

@@ -39,7 +39,7 @@ from prism.protocols.engjudge_topology import find_stages
 from prism.protocols.engtrace_files import read_traces
 from prism.protocols.engtrace_steps import Variant, read_trace
 from prism.protocols.entry_files import JUDGED
-from prism.protocols.psas_run import load_references
+from prism.protocols.psas_rules import load_references
 from prism.protocols.psas_steps import ReferencePart
 from prism.runs.records import Faults, id_of, read_records
 from prism.runs.rollouts import Rollout, Scanned, read, scan

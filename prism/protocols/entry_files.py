@@ -1,7 +1,7 @@
 r"""Read a findings file (or another file of objects) entry by entry: all faults at once, repairs told.
 
 An entry is an object: a line of JSON Lines, an item of a JSON list, or the one object of a JSON file. A file that is
-none of these is searched for JSON (`repaired_json`), as the answer of a judge model often is, and each entry that was
+none of these is searched for JSON, as the answer of a judge model often is, and each entry that was
 found so says it in its `notes`.
 
 A protocol gives a function that reads one entry: it holds it to a shape (`of_shape`), adds further faults to the

@@ -17,7 +17,7 @@ from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.problem.schema import in_alternative
 from prism.reports.agreement import LEVEL, Estimate
-from prism.reports.cross_tables import cross_data_table
+from prism.reports.cross_tables import cross_data_table, variant_table
 from prism.reports.label_agreement import LabelAgreement, LabelPair, Settlement
 from prism.reports.marking_sheets import SheetKey
 from prism.reports.paired_tests import RankTest
@@ -27,7 +27,6 @@ from prism.reports.run_figures import OF_SAMPLES, ErrorCounts, LengthFigures, Sa
 from prism.reports.score_comparison import BoundedScore, ScoreComparison
 from prism.reports.summary import BINS, Report, missed_nodes, reason_text
 from prism.reports.table_formats import Cell, DataTable, Part, columns, counts, with_intervals
-from prism.reports.variant_differences import variant_table
 from prism.resources import meanings
 
 SCORES: Mapping[str, str] = meanings("reports.scores")

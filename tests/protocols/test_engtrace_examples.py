@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prism
-from prism.protocols.engtrace import EngTraceOptions
+from prism.protocols.engtrace import EngTraceOptions, score_traces
 from prism.protocols.engtrace_files import CLASS_SCORES, Gold, Place, Prediction, TracePair, Vote
-from prism.protocols.engtrace_runs import score_traces
 from prism.protocols.engtrace_similarity import Similarity
 from prism.protocols.engtrace_steps import Variant
 from prism.protocols.rows import ProtocolRow

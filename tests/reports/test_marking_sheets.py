@@ -31,7 +31,7 @@ from prism.reports.marking_sheets import (
     read_key,
     read_marked,
 )
-from prism.reports.spreadsheets import FORMULA
+from prism.reports.table_formats import FORMULA
 from tests.reports.test_judgements import score_row, write
 
 PROBLEMS = ("free_fall", "bucket")

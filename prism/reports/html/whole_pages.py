@@ -39,7 +39,7 @@ from prism.reports.marking_sheets import COLUMNS, MarkingSheet, problem_text
 from prism.reports.rankings import Leaderboard, known_grader
 from prism.reports.report_tables import SCORES, score_comparison_tables
 from prism.reports.score_comparison import ScoreColumn, ScoreComparison
-from prism.reports.spreadsheets import FORMULA
+from prism.reports.table_formats import FORMULA
 
 
 def leaderboard_page(found: Leaderboard, *, title: str = "PRISM leaderboard") -> str:

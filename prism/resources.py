@@ -63,6 +63,17 @@ def resource(name: str) -> Path:
     raise FileNotFoundError(f"{name}: not in {PACKAGE / 'data'} nor in {PACKAGE.parent}; reinstall prism-dag")
 
 
+@cache
+def meanings(name: str) -> Mapping[str, str]:
+    """Return what codes or names mean in words, a table of `meanings.toml` such as `lint.problem`, in its order."""
+    import tomllib
+
+    found = tomllib.loads((PACKAGE / "meanings.toml").read_text("utf-8"))
+    for part in name.split("."):
+        found = found[part]
+    return found
+
+
 def cache_folder() -> Path | None:
     """Return the folder of a user's caches: `PRISM_CACHE_DIR`, else the usual place; None if there is none."""
     chosen = os.environ.get(_CACHE_VARIABLE)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.cli.helptext import HelpHeading
+from prism.cli.application import HelpHeading
 from prism.cli.options import complete_problem
 from prism.cli.output import PIPE_WIDTH
 

@@ -245,7 +245,7 @@ def test_the_home_page_opens_a_door_for_each_group_of_commands() -> None:
     import typer
 
     from prism.cli import app
-    from prism.cli.helptext import HelpHeading, by_heading
+    from prism.cli.application import HelpHeading, by_heading
 
     home = text_of(ROOT / "docs" / "README.md")
     program: Any = typer.main.get_command(app)

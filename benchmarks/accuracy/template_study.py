@@ -20,10 +20,9 @@ import prism
 from prism.generation.instances import generate
 from prism.generation.loading import template_files
 from prism.generation.template import VARIANTS
-from prism.reports.cross_tables import Crossing, cross_data_table, cross_table
+from prism.reports.cross_tables import Crossing, cross_data_table, cross_table, variant_differences, variant_table
 from prism.reports.report_rows import ReportRow, row_frame
 from prism.reports.table_formats import as_markdown
-from prism.reports.variant_differences import variant_differences, variant_table
 
 SEEDS = 15
 SLICE = ("braking", "pulley"), 2  # templates and seeds of the small run

@@ -6,8 +6,8 @@ read, words, or a lone symbol or number, which states nothing. Every node should
 by the verdict on the formula against itself.
 
 *Links*: every two members of a solution that an equality joins inside a chain `A = B = C`, or from a row to the row
-below that begins with `=`, are decided by `check_link` of `prism.equivalence.chains.links`: confirmed, refuted, approximate or
-undecided. A refuted link says that the author errs or that PRISM does: those that a person has read stand in
+below that begins with `=`, are decided by `prism.equivalence.chains.links.check_link`: confirmed, refuted, approximate
+or undecided. A refuted link says that the author errs or that PRISM does: those that a person has read stand in
 `worked_refuted_read.toml`. The same is counted for the responses of `rollouts.jsonl`, whose authors err more often.
 
     python benchmarks/accuracy/worked.py [--data FOLDER] [--rows N] [--verbose] [--json]

@@ -93,7 +93,7 @@ def commands() -> str:
     import typer
 
     from prism.cli import app
-    from prism.cli.helptext import by_heading
+    from prism.cli.application import by_heading
 
     program: Any = typer.main.get_command(app)
     parts = [

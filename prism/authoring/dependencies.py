@@ -24,30 +24,15 @@ from prism.budget import ORIGINS, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.numbers.stated import is_subject
 from prism.physics.context import Context, given_values
+from prism.resources import meanings
 
-RULES = {
-    "follows": "it holds wherever they do",
-    "number": "what the number is worked out from",
-    "value": "a value that goes into the number",
-    "calculus": "its derivative or its integral",
-    "rewritten": "the same symbols",
-    "eliminated": "their symbols but for those that they share",
-    "instance": "the same quantities at an instant or a place",
-    "special": "a case of it: all its symbols stand there",
-    "last": "an answer that nothing else leads to: the last formula with two of its symbols",
-    "next": "nothing else rests on that one, and a symbol of it stands here next",
-    "answer": "nothing else rests on that one, so it is kept for the answer",
-}
+RULES: Mapping[str, str] = meanings("authoring.rules")
 """Why an edge was drawn, in words."""
 
 ELIMINATED, SHARED = "eliminated", "shared"
 """What the symbols are that stand behind the reason of an edge."""
 
-QUESTIONS = {
-    "solved": "the same symbols but for what it is solved for",
-    "step": "a step that is no formula may lead here from it",
-    "beside": "nothing else rests on that one, and they share a symbol",
-}
+QUESTIONS: Mapping[str, str] = meanings("authoring.questions")
 """Why a person is asked about an edge that is not drawn."""
 
 MAX_PREMISES = 3  # of one step; four or more are rarely one step, and there are too many combinations

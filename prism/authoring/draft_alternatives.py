@@ -14,7 +14,7 @@ from typing import Any
 
 from prism.authoring.drafting import draft
 from prism.authoring.drafts import Draft
-from prism.authoring.lint_alternatives import check_alternative
+from prism.authoring.lint_details import check_alternative
 from prism.authoring.lint_findings import LintFinding
 from prism.budget import CHECK, share
 from prism.errors import PrismError

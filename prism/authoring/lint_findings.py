@@ -10,38 +10,15 @@ dependency for one number in a message. Where nothing is found there is no line,
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Literal
 
 from prism.problem.plain_values import plain
+from prism.resources import meanings
 
-CODES = {
-    "file": "what the loader says: faults that stop the load, unknown keys, implied edges, formulas that are not read",
-    "unmatched": "a node, or a formula accepted in its place, that a copy of it does not match",
-    "same": "two nodes are one formula, or one number",
-    "equal": "two nodes hold for the same values: a step of algebra between them is not seen",
-    "contained": "who states one node has stated another, which is not credited with it anyway",
-    "values": "two nodes are one formula once values of the problem are put in",
-    "too_large": "a formula that costs too much to be compared with, or a check that was not finished",
-    "copies": "a node that only formulas of its own form match",
-    "number": "a number that the formulas before it do not give",
-    "dimension": "units that do not fit",
-    "unit": "a unit that the table lacks, or letters behind a number that are read as symbols",
-    "given": "a node that the problem says itself",
-    "guessable": "a node that can be guessed, and rests on nothing",
-    "law": "a node that a sheet of formulas may hold",
-    "answers": "two final answers with one name",
-    "unanswered": "parts and final answers that do not belong to each other",
-    "form": "an answer of another form than its part asks for",
-    "figures": "significant figures that are missing, or more than the answer shows",
-    "image": "an image that is not there or cannot be shown, or one without a caption",
-    "alternatives": "a way that answers other questions than the first reference, or answers one otherwise",
-    "vocabulary": "a domain or subtopic that the vocabulary does not list",
-    "unreviewed": "drafted nodes, edges and questions that no person has looked at",
-    "certificate": "a certificate of a reference that was changed since, or of one that is not all reviewed",
-    "undefined": "a symbol that stands in one node only, and nowhere in the problem",
-}
+CODES: Mapping[str, str] = meanings("lint.problem")
 """What a finding is about; a test refuses any other code."""
 
 

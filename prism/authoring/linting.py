@@ -30,7 +30,7 @@ from prism.authoring.graded_copies import (
     grade_copy,
     reason_unmatched,
 )
-from prism.authoring.lint_alternatives import check_alternative
+from prism.authoring.lint_details import DerivedNumber, check_alternative, check_names, derive_numbers, node_number
 from prism.authoring.lint_entries import (
     check_figures,
     check_final_names,
@@ -40,8 +40,6 @@ from prism.authoring.lint_entries import (
     check_vocabulary,
 )
 from prism.authoring.lint_findings import Kind, LintFinding, find_line, plain_lines, warning
-from prism.authoring.lint_names import check_names
-from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.budget import CHECK, LINT, LINTED_NODE, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers.comparison import NumberSpec

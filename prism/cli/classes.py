@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
+from prism.cli.application import HelpHeading, app
 from prism.cli.option_groups import names, option, with_options
 from prism.cli.output import print_json, tell_left_out, with_progress
 from prism.cli.references import require_gradable
@@ -62,11 +61,11 @@ class FeedbackOptions:
 @with_options
 def feedback(
     problems: take.ManyProblems,
-    solutions: Annotated[
-        list[Path],
-        typer.Argument(help="Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pages and the gradebook.")],
+    solutions: list[Path] = take.argument(
+        "Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."
+    ),
+    out: Path = take.flag("Folder for the pages and the gradebook.", ..., "--out", "-o"),
+    *,
     asked: FeedbackOptions,
 ) -> None:
     """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""

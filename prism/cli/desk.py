@@ -5,29 +5,25 @@ from __future__ import annotations
 import secrets
 import webbrowser
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
-from prism.cli.options import TokenVariable, read_tokens
+from prism.cli import options as take
+from prism.cli.application import HelpHeading, app
 
 
 @app.command(rich_help_panel=HelpHeading.WRITE)
 def desk(
-    folder: Annotated[Path, typer.Argument(help="Folder of problem files; solutions and runs in it are found.")],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of this machine; 0 takes a free one.")] = 8779,
-    token_file: Annotated[
-        Path | None, typer.Option(help="File with the token of the address. [default: a new one each time]")
-    ] = None,
-    token_env: TokenVariable = "",
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    folder: Path = take.argument("Folder of problem files; solutions and runs in it are found."),
+    port: int = take.flag("Port of this machine; 0 takes a free one.", 8779, min=0, max=65535),
+    token_file: Path | None = take.flag("File with the token of the address. [default: a new one each time]", None),
+    token_env: take.TokenVariable = "",
+    open_browser: bool = take.flag("Open the page in a browser.", False, "--open"),
 ) -> None:
     """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
     from prism import desk as door
 
-    tokens = read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
+    tokens = take.read_tokens(token_file, token_env) or [secrets.token_urlsafe(24)]
     if len(tokens) > 1:
         raise typer.BadParameter("one token: a desk is opened by one address")
     made = door.create_desk(folder, token=tokens[0])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import FormulaCommand, HelpHeading
+from prism.cli.application import FormulaCommand, HelpHeading, app
 from prism.cli.output import print_json, print_tables, print_unit_hints, print_verdict, spinner, with_progress
 from prism.cli.references import require_gradable
 from prism.cli.talk import CHECK_CODES, GATE_FAILED, INCIDENTS, fail, named_in_errors, tell
@@ -40,9 +39,9 @@ _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` sho
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )  # fmt: skip
 def check(
-    reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
-    claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
-    context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
+    reference: str = take.argument("Reference formula, LaTeX."),
+    claim: str = take.argument("Formula to compare with it, LaTeX."),
+    context: str = take.flag('What the problem gives, as JSON: {"symbols": {"x": "real"}}.', ""),
     macros: take.MacroFile = "",
     as_json: take.AsJson = False,
 ) -> None:
@@ -87,11 +86,10 @@ def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> 
 def grade(
     problem: take.OneProblem,
     solution: take.OneSolution,
-    max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
-    follow_through: Annotated[
-        bool,
-        typer.Option("--follow-through", help="Also pay for steps that go on rightly from a mistake, and say which."),
-    ] = False,
+    max_incidents: int = take.flag("Failures of the grader that are put up with.", 0),
+    follow_through: bool = take.flag(
+        "Also pay for steps that go on rightly from a mistake, and say which.", False, "--follow-through"
+    ),
     macros: take.MacroFile = "",
     allow_faults: take.AllowFaults = False,
     as_json: take.AsJson = False,
@@ -121,9 +119,7 @@ def grade(
 def explain(
     problem: take.OneProblem,
     solution: take.OneSolution,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
-    ] = False,
+    trace: bool = take.flag("Name for each decision its rule and the files of the code.", False, "--trace"),
     macros: take.MacroFile = "",
     allow_faults: take.AllowFaults = False,
     as_json: take.AsJson = False,
@@ -146,13 +142,11 @@ def explain(
 
 @app.command(rich_help_panel=HelpHeading.GATE)
 def demo(
-    problems: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Problem files, or ids of shipped problems; all shipped ones without any.",
-            autocompletion=take.complete_problem,
-        ),
-    ] = None,
+    problems: list[str] | None = take.argument(
+        "Problem files, or ids of shipped problems; all shipped ones without any.",
+        None,
+        autocompletion=take.complete_problem,
+    ),
     allow_faults: take.AllowFaults = False,
     as_json: take.AsJson = False,
 ) -> None:

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
+from prism.cli.application import HelpHeading, app
 from prism.cli.option_groups import names, option, switch, with_options
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.talk import (
@@ -33,7 +32,7 @@ from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.judging.conversations import Item, Judge
-    from prism.judging.limits import Purse
+    from prism.judging.pacing import Purse
     from prism.judging.results import Results
     from prism.judging.running import Answers, Board
 
@@ -103,7 +102,7 @@ class JudgeOptions:
 
     def checked_purse(self) -> Purse:
         """Return the limits and prices of a run; exits with code 2 where options do not go together."""
-        from prism.judging.limits import Limits, Prices, Purse
+        from prism.judging.pacing import Limits, Prices, Purse
 
         offline = self.write_batch or self.read_batch or self.dry_run
         if not (offline or (self.endpoint and self.judges)):
@@ -123,11 +122,9 @@ class JudgeOptions:
 @app.command("judge", rich_help_panel=HelpHeading.EVALUATE)
 @with_options
 def judge(
-    task: Annotated[str, typer.Argument(help="A shipped task (--list), or the folder of one of your own.")],
-    problems: Annotated[str, typer.Argument(help="What the task is about: problems, gold traces, a table, records.")],
-    rollouts: Annotated[
-        Path | None, typer.Argument(help="Rollouts, predictions or answers, for a task that is about some.")
-    ] = None,
+    task: str = take.argument("A shipped task (--list), or the folder of one of your own."),
+    problems: str = take.argument("What the task is about: problems, gold traces, a table, records."),
+    rollouts: Path | None = take.argument("Rollouts, predictions or answers, for a task that is about some.", None),
     *,
     options: JudgeOptions,
 ) -> None:

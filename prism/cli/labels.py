@@ -108,7 +108,7 @@ def parse_labels(labels: Sequence[str], order: Sequence[str], cuts: tuple[float,
 
 def write_sample(files: RaterFiles, scheme: LabelScheme | None, asked: AgreementOptions) -> None:
     """Draw a sample, write sheet and key, and print the strata; exits with code 2 or 3 where that cannot be done."""
-    from prism.reports import label_tables, marking_sheets
+    from prism.reports import marking_sheets, report_tables
     from prism.reports.label_agreement import make_scheme
 
     out = asked.out
@@ -129,7 +129,7 @@ def write_sample(files: RaterFiles, scheme: LabelScheme | None, asked: Agreement
     if not out.suffix:
         take.make_folder(out)
     if "page" in targets:
-        from prism.reports.html.marking_page import marking_page
+        from prism.reports.html.whole_pages import marking_page
 
         take.write_text(targets["page"], marking_page(sheet, title=asked.title))
     if "csv" in targets:
@@ -138,7 +138,7 @@ def write_sample(files: RaterFiles, scheme: LabelScheme | None, asked: Agreement
     if asked.as_json:
         print_json({**sheet.key.to_dict(), "files": {name: str(path) for name, path in targets.items()}})
     else:
-        print_parts(label_tables.sample_parts(sheet.key))
+        print_parts(report_tables.sample_parts(sheet.key))
     sheets = ", ".join(str(path) for name, path in targets.items() if name != "key")
     print(f"{sheets}: to be marked; keep {targets['key']}, and show it to no marker", file=sys.stderr)
 
@@ -195,7 +195,7 @@ def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOption
 
 def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptions) -> int:
     """Print how far raters agree in a table of labels; return the most items that two of them share."""
-    from prism.reports import label_tables
+    from prism.reports import report_tables
     from prism.reports.label_agreement import label_agreement_of, read_distances
 
     apart = read_distances(",".join(asked.distance), found.scheme) if asked.distance else None
@@ -207,7 +207,7 @@ def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptio
     if asked.as_json:
         print_json({**agreed.to_dict(), "settled": None if settled is None else settled.to_dict()})
     else:
-        print_parts(label_tables.label_parts(agreed, settled))
+        print_parts(report_tables.label_parts(agreed, settled))
     return max((pair.n for pair in agreed.pairs), default=0)
 
 

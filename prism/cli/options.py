@@ -152,26 +152,52 @@ def complete_problem(incomplete: str) -> list[str]:
     return [*(path.stem for path in shipped_files() if path.stem.startswith(incomplete)), *files]
 
 
+def argument(help_text: str, default: Any = ..., **shown: Any) -> Any:
+    """Return an argument with what `--help` says of it; without a default it has to be given."""
+    return typer.Argument(default, help=help_text, **shown)
+
+
+def flag(help_text: str, default: Any, *flags: str, **shown: Any) -> Any:
+    """Return an option with what `--help` says of it.
+
+    Args:
+        help_text: what it says.
+        default: the value where the option is not given.
+        flags: `--keep`; without any, the name of the parameter.
+        shown: as of `typer.Option`.
+    """
+    return typer.Option(default, *flags, help=help_text, **shown)
+
+
 NO_NAMES: list[str] = []  # the default of lists of names
 
 
-def names_option(*flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any) -> Any:
+def names_flag(
+    help_text: str, *flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any
+) -> Any:
     """Return an option of a list: names with commas between them, several such lists, or both.
 
-    The parameter is a `list[str]`, by default `NO_NAMES`.
-
     Args:
-        flags: `--keep`; without any, the name of the parameter.
+        help_text, flags, shown: as of `flag`.
         default: the names where the option is not given; `--keep ""` gives none.
         keeps_empty: an empty name is no slip to pass over, as in `a,,b`, but a fault that the command tells.
-        shown: as of `typer.Option`.
     """
+    return flag(help_text, NO_NAMES, *flags, callback=_split_names(default, keeps_empty), **shown)
+
+
+def names_option(*flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any) -> Any:
+    """Return the same for an annotation, by default `NO_NAMES`; `flags` and `shown` are those of `typer.Option`."""
+    return typer.Option(*flags, callback=_split_names(default, keeps_empty), **shown)
+
+
+def _split_names(default: Sequence[str], keeps_empty: bool) -> Callable[[list[str] | None], list[str]]:
+    """Return what splits the lists that were given for an option."""
 
     def split(given: list[str] | None) -> list[str]:
         names = [name.strip() for text in given or () for name in text.split(",")]
         return [name for name in names if name or keeps_empty] if given else [*default]
 
-    return typer.Option(*flags, callback=split, **shown)
+    return split
 
 
 def paths_option(*flags: str, **shown: Any) -> Any:

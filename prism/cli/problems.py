@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 import prism
 from prism.cli import options as take
 from prism.cli import output
-from prism.cli.application import app
+from prism.cli.application import HelpHeading, app
 from prism.cli.datasets import ConvertOptions, FromDataset, convert_rows, lint_dataset
-from prism.cli.helptext import HelpHeading
 from prism.cli.option_groups import with_options
 from prism.cli.output import print_json, print_tables, spinner
 from prism.cli.talk import BAD_FILE, as_usage, fail, named_in_errors, tell
@@ -44,15 +43,12 @@ def list_problems(as_json: take.AsJson = False) -> None:
 
 @app.command(rich_help_panel=HelpHeading.WRITE)
 def show(
-    problem: Annotated[
-        str,
-        typer.Argument(
-            help="Problem file, or shipped id; or a set: a folder, a .jsonl file, a .json list.",
-            autocompletion=take.complete_problem,
-        ),
-    ],
-    as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
-    as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
+    problem: str = take.argument(
+        "Problem file, or shipped id; or a set: a folder, a .jsonl file, a .json list.",
+        autocompletion=take.complete_problem,
+    ),
+    as_mermaid: bool = take.flag("Print the DAG as a Mermaid flowchart.", False, "--mermaid"),
+    as_dot: bool = take.flag("Print the DAG in the language of Graphviz.", False, "--dot"),
     as_json: take.AsJson = False,
 ) -> None:
     """Show a problem as the grader knows it: DAG, values, definitions, constants, unused text; or count a set."""
@@ -95,12 +91,11 @@ def _show_set(name: str, *, as_json: bool) -> None:
 @app.command("prompt", rich_help_panel=HelpHeading.EVALUATE)
 def print_prompt(
     problems: take.ManyProblems,
-    style: Annotated[str, typer.Option(help="Answer format: prism, engtrace, engjudge, prism-physics.")] = "prism",
-    part: Annotated[str, typer.Option(metavar="LETTER", help="Ask this part only; of one problem.")] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="File of JSON lines: problem_id, prompt, images. [default: stdout]"),
-    ] = None,
+    style: str = take.flag("Answer format: prism, engtrace, engjudge, prism-physics.", "prism"),
+    part: str = take.flag("Ask this part only; of one problem.", "", metavar="LETTER"),
+    out: Path | None = take.flag(
+        "File of JSON lines: problem_id, prompt, images. [default: stdout]", None, "--out", "-o"
+    ),
     macros: take.MacroFile = "",
     force: take.Force = False,
     as_json: take.AsJson = False,
@@ -136,22 +131,20 @@ def print_prompt(
 
 @app.command(rich_help_panel=HelpHeading.WRITE)
 def lint(
-    problems: Annotated[
-        list[str] | None,
-        typer.Argument(help="Problem files, folders, sets: .jsonl.", autocompletion=take.complete_problem),
-    ] = None,
-    notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
-    sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Domains and subtopics, TOML. [default: vocabulary/domains.toml]"),
-    ] = None,
+    problems: list[str] | None = take.argument(
+        "Problem files, folders, sets: .jsonl.", None, autocompletion=take.complete_problem
+    ),
+    notes: bool = take.flag("Also what may be meant so.", False, "--notes"),
+    sarif: Path | None = take.flag("Also a file for code scanning: SARIF 2.1.0.", None),
+    vocabulary: Path | None = take.flag(
+        "Domains and subtopics, TOML. [default: vocabulary/domains.toml]", None, metavar="FILE"
+    ),
     macros: take.MacroFile = "",
-    dataset: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A published data set instead: file or folder; needs --from.")
-    ] = None,
+    dataset: Path | None = take.flag(
+        "A published data set instead: file or folder; needs --from.", None, metavar="FILE"
+    ),
     origin: FromDataset = "",
-    seeds: Annotated[int, typer.Option(min=1, help="Of each template: seeds that are made and graded.")] = 200,
+    seeds: int = take.flag("Of each template: seeds that are made and graded.", 200, min=1),
     as_json: take.AsJson = False,
 ) -> None:
     """List what is wrong with problem files, templates or a data set; exit code 3 if there is a fault."""
@@ -223,25 +216,17 @@ def _print_findings(found: list[tuple[str, LintFinding]], count: Counter[str], n
 
 @app.command(rich_help_panel=HelpHeading.WRITE)
 def draft(
-    solutions: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOLUTION...",
-            help="Worked solution, as `grade` takes one. A further one is another way.",
-        ),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
-    ] = None,
-    problem: Annotated[str, typer.Option(help="File with the problem's text.")] = "",
-    answer: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
-            "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]"
-        ),
-    ] = None,
-    name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
+    solutions: list[str] = take.argument(
+        "Worked solution, as `grade` takes one. A further one is another way.", metavar="SOLUTION..."
+    ),
+    out: Path | None = take.flag("Problem file: .toml or .json. [default: TOML on stdout]", None, "--out", "-o"),
+    problem: str = take.flag("File with the problem's text.", ""),
+    answer: list[str] | None = take.flag(
+        "Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
+        "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]",
+        None,
+    ),
+    name: str = take.flag("Id of the problem. [default: name of OUT or SOLUTION]", "", "--id"),
     force: take.Force = False,
     as_json: take.AsJson = False,
 ) -> None:
@@ -271,21 +256,14 @@ def draft(
 @app.command(rich_help_panel=HelpHeading.WRITE)
 @with_options
 def convert(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Questions, problems or schemes: .jsonl, .json, .csv, .parquet, .toml; with --from a folder too."
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
-    ] = None,
+    file: Path = take.argument(
+        "Questions, problems or schemes: .jsonl, .json, .csv, .parquet, .toml; with --from a folder too."
+    ),
+    out: Path | None = take.flag("A .toml, .json or .jsonl file, or a folder. [default: stdout]", None, "--out", "-o"),
     origin: FromDataset = "",
-    mapping: Annotated[
-        list[str],
-        take.names_option("--map", help="Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit."),
-    ] = take.NO_NAMES,
+    mapping: list[str] = take.names_flag(
+        "Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit.", "--map"
+    ),
     *,
     wanted: ConvertOptions,
 ) -> None:

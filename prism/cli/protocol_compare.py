@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -29,24 +29,20 @@ _ROWS = ("scores", "psas", "engtrace", "engjudge")  # files that `--rows` writes
 @shared.protocols.command("compare")
 @with_options
 def compare(
-    rows: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files of rows, of `prism run` and of protocols. [default: by rule alone]"),
-    ] = None,
-    rules: Annotated[
-        tuple[str, Path] | None,
-        typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Six scores of these rollouts, by rule."),
-    ] = None,
-    policies: Annotated[
-        list[str], take.names_option(metavar="NAME,...", help="Further numbers of a protocol's rows, as psas_judged.")
-    ] = take.NO_NAMES,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="An HTML page.")] = None,
-    rows_folder: Annotated[
-        Path | None, typer.Option("--rows", metavar="FOLDER", help="With --rules: keep the rows of each score there.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Disagreements that are shown.")] = 20,
-    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
-    title: Annotated[str, typer.Option(help="Of the page.")] = "One set of responses, several scores",
+    rows: list[Path] | None = take.argument(
+        "Files of rows, of `prism run` and of protocols. [default: by rule alone]", None
+    ),
+    rules: tuple[str, Path] | None = take.flag(
+        "Six scores of these rollouts, by rule.", None, "--rules", metavar="PROBLEMS ROLLOUTS"
+    ),
+    policies: list[str] = take.names_flag("Further numbers of a protocol's rows, as psas_judged.", metavar="NAME,..."),
+    out: Path | None = take.flag("An HTML page.", None, "--out", "-o"),
+    rows_folder: Path | None = take.flag(
+        "With --rules: keep the rows of each score there.", None, "--rows", metavar="FOLDER"
+    ),
+    top: int = take.flag("Disagreements that are shown.", 20, min=0),
+    replicates: int = take.flag("Bootstrap samples behind the intervals.", 1000, min=0),
+    title: str = take.flag("Of the page.", "One set of responses, several scores"),
     *,
     grading: shared.Grading,
 ) -> None:
@@ -54,8 +50,8 @@ def compare(
     files = rows or []
     _check_options(files, rules, out, rows_folder, force=grading.force)
     take.require_report("prism protocol compare")
+    from prism.reports.report_tables import score_comparison_tables
     from prism.reports.score_comparison import compare_scores
-    from prism.reports.score_comparison_tables import score_comparison_tables
 
     n_incident = 0
     columns: list[ScoreColumn] = []
@@ -107,7 +103,7 @@ def _score_by_rules(problems: str, rollouts: Path, grading: shared.Grading) -> S
 
 def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[ScoreColumn]:
     """Return the scores of rows that were made by rule."""
-    from prism.protocols.row_files import row_dicts
+    from prism.protocols.rows import row_dicts
     from prism.protocols.side_by_side import DECIDED
     from prism.reports.score_comparison import columns_of_rows
 
@@ -140,7 +136,7 @@ def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> li
 def _write_all(scored: SideBySide, folder: Path) -> None:
     """Write the rows of each score into a folder: `scores.jsonl`, and a file for each protocol."""
     from prism.grading.row import json_line
-    from prism.protocols.row_files import write_rows
+    from prism.protocols.rows import write_rows
 
     (folder / "scores.jsonl").write_bytes(b"".join(json_line(row) + b"\n" for row in scored.scores))
     for name, rows in scored.protocols.items():
@@ -149,7 +145,7 @@ def _write_all(scored: SideBySide, folder: Path) -> None:
 
 def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], title: str, sources: list[Path]) -> None:
     """Write the page."""
-    from prism.reports.html.score_comparison import score_comparison_page
+    from prism.reports.html.whole_pages import score_comparison_page
 
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources if path.is_file()}
     take.write_text(out, score_comparison_page(found, columns, title=title, sources=digests))

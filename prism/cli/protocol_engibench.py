@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from prism.cli import options as take
 from prism.cli import protocols as shared
@@ -17,40 +15,32 @@ from prism.protocols.engibench_units import Units
 from prism.resources import n_processors
 
 if TYPE_CHECKING:
-    from prism.protocols.engibench_figures import VariantFigure, VariantPairs
+    from prism.protocols.engibench import VariantFigure, VariantPairs
     from prism.reports.paired_tests import PairedTest
     from prism.reports.table_formats import DataTable
 
 
 @shared.protocols.command("engibench")
 def engibench(
-    table: Annotated[Path, typer.Argument(metavar="ROWS", help="Questions: the CSV of Levels 1 and 2, or of Level 3.")],
-    answers: Annotated[Path, typer.Argument(help="Answers, .jsonl, .csv or .parquet: row, variant, response.")],
-    rubric: Annotated[
-        Path | None, typer.Option("--rubric", help="Points that a marker gave answers of Level 3, .jsonl.")
-    ] = None,
-    judged: Annotated[
-        Path | None,
-        typer.Option("--judged", help="What a judge or a person says of Levels 1 and 2, .jsonl."),
-    ] = None,
+    table: Path = take.argument("Questions: the CSV of Levels 1 and 2, or of Level 3.", metavar="ROWS"),
+    answers: Path = take.argument("Answers, .jsonl, .csv or .parquet: row, variant, response."),
+    rubric: Path | None = take.flag("Points that a marker gave answers of Level 3, .jsonl.", None, "--rubric"),
+    judged: Path | None = take.flag("What a judge or a person says of Levels 1 and 2, .jsonl.", None, "--judged"),
     prefer: shared.PreferRules = "file",
-    units: Annotated[
-        Units, typer.Option("--units", help="When the unit of a number counts: where the question is about units.")
-    ] = Units.ASKED,
-    mapping: Annotated[
-        list[str], take.names_option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")
-    ] = take.NO_NAMES,
+    units: Units = take.flag(
+        "When the unit of a number counts: where the question is about units.", Units.ASKED, "--units"
+    ),
+    mapping: list[str] = take.names_flag("Fields: response=FIELD,row=FIELD,variant=FIELD.", "--map"),
     keep: shared.Keep = take.NO_NAMES,
     workers: shared.Workers = None,
-    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    replicates: int = take.flag("Bootstrap samples behind the intervals.", 1000, min=0),
     out: shared.Out = None,
     max_incidents: take.MaxIncidents = 0,
     force: take.Force = False,
     as_json: take.AsJson = False,
 ) -> None:
     """Score answers to EngiBench: right within 2 %, points of four dimensions, and what each variant costs."""
-    from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows
-    from prism.protocols.engibench_figures import variant_figures, variant_pairs
+    from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows, variant_figures, variant_pairs
     from prism.protocols.engibench_input import read_answers, read_judged, read_points, read_questions
 
     prefer_rules = shared.prefers_rules(prefer)

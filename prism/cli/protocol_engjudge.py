@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -17,8 +17,7 @@ from prism.errors import count_of
 
 if TYPE_CHECKING:
     from prism.protocols.engjudge import EngJudgeOptions
-    from prism.protocols.engjudge_corrections import Correction, CorrectionSummary
-    from prism.protocols.engjudge_matrix import StageMatrix
+    from prism.protocols.engjudge_corrections import Correction, CorrectionSummary, StageMatrix
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.rows import ProtocolRow
 
@@ -26,42 +25,31 @@ if TYPE_CHECKING:
 @shared.protocols.command("engjudge")
 @with_options
 def engjudge(
-    findings: Annotated[
-        Path | None, typer.Argument(help="Findings: one row a solution, .jsonl or .json. [default: rules alone]")
-    ] = None,
+    findings: Path | None = take.argument(
+        "Findings: one row a solution, .jsonl or .json. [default: rules alone]", None
+    ),
     rules: shared.ByRule = None,
-    topology: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
-    ] = "default",
-    without: Annotated[
-        list[str], take.names_option(metavar="PART,...", help="Parts that are left out: dp, meta, missing.")
-    ] = take.NO_NAMES,
-    absent: Annotated[
-        str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
-    ] = "left_out",
-    stages: Annotated[
-        str,
-        typer.Option(
-            metavar="tags|file|none|open",
-            help="What says which stages there are. [default: tags with --rules, else open]",
-        ),
-    ] = "",
+    topology: str = take.flag(
+        "Graph of stages: default, flat, linear, or a .json or .toml file.", "default", metavar="NAME|FILE"
+    ),
+    without: list[str] = take.names_flag("Parts that are left out: dp, meta, missing.", metavar="PART,..."),
+    absent: str = take.flag("What an absent stage is in the mean.", "left_out", metavar="left_out|zero"),
+    stages: str = take.flag(
+        "What says which stages there are. [default: tags with --rules, else open]", "", metavar="tags|file|none|open"
+    ),
     prefer: shared.PreferRules = "",
-    corrections: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")
-    ] = None,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="Also how raw scores of the stages go together: Pearson's r of each two.")
-    ] = False,
+    corrections: Path | None = take.flag("What people say of the scores, one rating a row.", None, metavar="FILE"),
+    matrix: bool = take.flag(
+        "Also how raw scores of the stages go together: Pearson's r of each two.", False, "--matrix"
+    ),
     out: shared.Out = None,
     *,
     grading: shared.Grading,
 ) -> None:
     """Score by EngJudge (EngVQA): eight stages, penalties and caps, propagation over a graph, three checks."""
     from prism.protocols.engjudge import PROTOCOL, rows_of_findings, rows_of_rollouts
-    from prism.protocols.engjudge_corrections import by_solution, read_correction
+    from prism.protocols.engjudge_corrections import by_solution, raw_matrix, read_correction
     from prism.protocols.engjudge_findings import read_findings
-    from prism.protocols.engjudge_matrix import raw_matrix
     from prism.protocols.engjudge_rules import apply_rules
     from prism.protocols.entry_files import read_entries
 

@@ -1,4 +1,4 @@
-"""`prism protocol engtrace`: predicted traces beside gold traces, by the arithmetic of EngTrace."""
+"""What is EngTrace's: `prism protocol engtrace`, predicted traces beside gold ones, and `tribunal`, rated templates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from prism.cli import options as take
 from prism.cli import protocols as shared
-from prism.cli.output import with_progress
+from prism.cli.output import plain_table, print_json, print_tables, with_progress
 from prism.cli.references import require_gradable
 from prism.cli.talk import require_one_of, tell
 from prism.errors import count_of
@@ -21,6 +21,7 @@ from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from prism.protocols.engtrace import EngTraceOptions
+    from prism.protocols.engtrace_audit import Audit
     from prism.protocols.engtrace_causes import RootCause
     from prism.protocols.engtrace_files import TraceFiles
     from prism.protocols.rows import ProtocolRow
@@ -30,27 +31,19 @@ _NAMED = ("nodes", "lexical")
 
 @shared.protocols.command("engtrace")
 def engtrace(
-    gold: Annotated[Path, typer.Argument(help="Gold traces: JSON Lines with id, seed, question, solution.")],
-    predictions: Annotated[
-        Path | None, typer.Argument(help="Predictions: id, seed, sample_id, generation. [default: in GOLD]")
-    ] = None,
-    variant: Annotated[str, typer.Option(help="Whose rules: paper, released.")] = "paper",
-    votes: Annotated[Path | None, typer.Option(help="Votes of judges on pairs of steps, for tier 2.")] = None,
-    causes: Annotated[Path | None, typer.Option(help="Root causes of wrong traces, by a judge or a person.")] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Only rows of traces whose final answer is wrong.")] = False,
-    similarity: Annotated[
-        str, typer.Option(metavar="nodes|lexical|FILE", help="When texts of steps agree; FILE brings a measure.")
-    ] = "nodes",
-    problems: Annotated[
-        str, typer.Option(metavar="PROBLEMS", help="Problems by the same ids, for nodes and for the root cause.")
-    ] = "",
-    step_tolerance: Annotated[
-        str, typer.Option(help="Relative tolerance of the numbers of steps. [default: 0.02]")
-    ] = "",
-    accept_share: Annotated[
-        str, typer.Option(help="Share of gold steps above which a right chain is accepted. [default: 0.7]")
-    ] = "",
-    threshold: Annotated[str, typer.Option(help="What a measure of FILE has to be above. [default: 0.7]")] = "",
+    gold: Path = take.argument("Gold traces: JSON Lines with id, seed, question, solution."),
+    predictions: Path | None = take.argument("Predictions: id, seed, sample_id, generation. [default: in GOLD]", None),
+    variant: str = take.flag("Whose rules: paper, released.", "paper"),
+    votes: Path | None = take.flag("Votes of judges on pairs of steps, for tier 2.", None),
+    causes: Path | None = take.flag("Root causes of wrong traces, by a judge or a person.", None),
+    failed: bool = take.flag("Only rows of traces whose final answer is wrong.", False, "--failed"),
+    similarity: str = take.flag(
+        "When texts of steps agree; FILE brings a measure.", "nodes", metavar="nodes|lexical|FILE"
+    ),
+    problems: str = take.flag("Problems by the same ids, for nodes and for the root cause.", "", metavar="PROBLEMS"),
+    step_tolerance: str = take.flag("Relative tolerance of the numbers of steps. [default: 0.02]", ""),
+    accept_share: str = take.flag("Share of gold steps above which a right chain is accepted. [default: 0.7]", ""),
+    threshold: str = take.flag("What a measure of FILE has to be above. [default: 0.7]", ""),
     prefer: shared.PreferRules = "",
     keep: shared.Keep = take.NO_NAMES,
     workers: shared.Workers = None,
@@ -144,7 +137,7 @@ def _score(
     workers: int | None, *, allow_faults: bool,
 ) -> list[ProtocolRow]:  # fmt: skip
     """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
-    from prism.protocols.engtrace_runs import score_traces
+    from prism.protocols.engtrace import score_traces
 
     known = shared.read_problems(problems) if problems else None
     processes = n_processors() if workers is None else workers
@@ -160,3 +153,54 @@ def _share(option: str, text: str) -> Fraction:
     if not 0 <= share <= 1:
         raise typer.BadParameter(f"{option} {text}: expected a number from 0 to 1, such as 0.8")
     return share
+
+
+@shared.protocols.command("tribunal")
+def tribunal(
+    ratings: Path = take.argument("JSON Lines: template, judge, flag, a number for each dimension."),
+    experts: Path | None = take.flag("What experts decide: template, accepted.", None),
+    threshold: float = take.flag("What the median of each dimension has to reach.", 4, min=0),
+    out: Path | None = take.flag("A line for each template: .jsonl.", None, "--out", "-o"),
+    force: take.Force = False,
+    as_json: take.AsJson = False,
+) -> None:
+    """Keep or reject rated templates as EngTrace does; beside experts, with the filter's rate of false positives."""
+    from fractions import Fraction
+
+    from prism.grading.row import json_line
+    from prism.protocols.engtrace_audit import audit, read_experts, read_ratings
+
+    shared.prepare_output(out, force=force)
+    found = audit(read_ratings(ratings), Fraction(str(threshold)), None if experts is None else read_experts(experts))
+    if out is not None:
+        take.write_text(out, "".join(f"{json_line(each.to_dict()).decode()}\n" for each in found.verdicts))
+    if as_json:
+        print_json(_as_dict(found))
+    else:
+        _print_audit(found)
+
+
+def _as_dict(found: Audit) -> dict[str, object]:
+    """Return an audit as plain values."""
+    counts = found.false_positives
+    return {
+        "templates": [each.to_dict() for each in found.verdicts], "passed": sum(each.passes for each in found.verdicts),
+        "false_positives": None if counts is None else {"passed": counts[0], "rejected_by_experts": counts[1]},
+    }  # fmt: skip
+
+
+def _print_audit(found: Audit) -> None:
+    """Print a table of the templates, and what they say together."""
+    numbers = ("passes", "least median", "flags", "disagreement", "experts")
+    table = plain_table(("template", *numbers), numbers)
+    for each in found.verdicts:
+        least = min(each.medians.values(), default=None)
+        said = "" if each.expert is None else "yes" if each.expert else "no"
+        table.add_row(
+            each.template, "yes" if each.passes else "no", "" if least is None else f"{float(least):g}",
+            str(each.n_flag), f"{each.disagreement:.3f}", said,
+        )  # fmt: skip
+    print_tables(table)
+    print(f"{sum(each.passes for each in found.verdicts)} of {len(found.verdicts)} pass", end="")
+    counts = found.false_positives
+    print("" if counts is None else f"; of {counts[1]} that the experts reject {counts[0]} pass")

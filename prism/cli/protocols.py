@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HELP_NAMES, CommandGroup, HelpHeading
+from prism.cli.application import HELP_NAMES, CommandGroup, HelpHeading, app
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
 from prism.cli.references import require_gradable
 from prism.cli.talk import exit_unless_graded, tell
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from prism.problem.schema import Problem
     from prism.protocols.entry_files import EntryFile
     from prism.protocols.graded_rollouts import GradedRollout, Then
-    from prism.protocols.row_files import ProtocolSummary
-    from prism.protocols.rows import ProtocolRow
+    from prism.protocols.rows import ProtocolRow, ProtocolSummary
     from prism.runs.rollouts import Rollout
 
 T = TypeVar("T")
@@ -47,13 +45,10 @@ Workers = Annotated[
 Keep = Annotated[
     list[str],
     take.names_option(
-        "--keep",
-        metavar="FIELD,...",
-        default=("model",),
-        show_default=False,
+        "--keep", metavar="FIELD,...", default=("model",), show_default=False,
         help="Further fields that go beside each score. [default: model]",
     ),
-]
+]  # fmt: skip
 PreferRules = Annotated[
     str, typer.Option("--prefer", metavar="rules", help="In a conflict the rules count, not the file.")
 ]
@@ -80,7 +75,7 @@ class Grading:
 
 @protocols.command("schema")
 def schema(
-    name: Annotated[str, typer.Argument(help="Of a schema: psas_findings. Without a name, the names are listed.")] = "",
+    name: str = take.argument("Of a schema: psas_findings. Without a name, the names are listed.", ""),
 ) -> None:
     """Print the JSON Schema of what a protocol reads, such as its findings file; without a name list the schemas."""
     from prism.protocols.schemas import schema_names, schema_text
@@ -100,7 +95,7 @@ def prefers_rules(text: str) -> bool:
 
 def prepare_output(out: Path | None, *, force: bool) -> None:
     """Exit with code 3 if rows cannot be written to a file: no folder, another ending, there already."""
-    from prism.protocols.row_files import check_ending
+    from prism.protocols.rows import check_ending
 
     take.require_new(out, force=force)
     if out is not None:
@@ -175,7 +170,7 @@ def finish(
 
     The JSON is one object: the counts, what `extra` adds, and, without a file, the rows.
     """
-    from prism.protocols.row_files import row_dicts, summarize, write_rows
+    from prism.protocols.rows import row_dicts, summarize, write_rows
 
     if out is not None:
         write_rows(out, rows)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
+from prism.cli.application import HelpHeading, app
+from prism.cli.option_groups import names, option, switch, with_options
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -31,89 +32,117 @@ from prism.cli.talk import GATE_FAILED, STOPPED, exit_unless_graded, fail, in_wo
 from prism.errors import count_of
 from prism.resources import n_processors
 
+if TYPE_CHECKING:
+    from prism.runs.bulk import Summary
+    from prism.runs.rollouts import Scanned
+
 Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How rollouts are read and graded: options of `run`."""
+
+    workers: Workers = None
+    resume: bool = switch("Go on with what an interrupted run has left.", "--resume")
+    mapping: take.RolloutMap = field(default_factory=list)
+    keep: list[str] = names(
+        "Further fields that go beside each grade. [default: model]", metavar="FIELD,...", default=("model",)
+    )
+    skip_unknown: take.SkipUnknown = False
+    training: bool = switch("Also the policy `training`.", "--training")
+    follow_through: bool = switch("Also the policy `follow_through`; diagnoses each rollout.", "--follow-through")
+    thinking: take.Thinking = False
+    compact: bool = switch("Leave the formulas out of the rows.", "--compact")
+    kill_after: float = option("Seconds that a worker may take for one rollout.", 300, min=1)
+    max_incidents: take.MaxIncidents = 0
+    ray: str = option("Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.", "", metavar="ADDRESS")
+    macros: take.MacroFile = ""
+    allow_faults: take.AllowFaults = False
+    force: take.Force = False
+    as_json: take.AsJson = False
+
+
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
+@with_options
 def run(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
-    workers: Workers = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")] = False,
-    mapping: take.RolloutMap = take.NO_NAMES,
-    keep: Annotated[
-        list[str],
-        take.names_option(
-            metavar="FIELD,...", default=("model",), help="Further fields that go beside each grade. [default: model]"
-        ),
-    ] = take.NO_NAMES,
-    skip_unknown: take.SkipUnknown = False,
-    training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
-    follow_through: Annotated[
-        bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
-    ] = False,
-    thinking: take.Thinking = False,
-    compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
-    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
-    max_incidents: take.MaxIncidents = 0,
-    ray: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
-    ] = "",
-    macros: take.MacroFile = "",
-    allow_faults: take.AllowFaults = False,
-    force: take.Force = False,
-    as_json: take.AsJson = False,
+    out: Path = take.flag("Result file: .jsonl or .parquet.", ..., "--out", "-o"),
+    *,
+    asked: RunOptions,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
-    from prism.problem.collection import list_problems, load_problems
-    from prism.runs import bulk
-    from prism.runs import ray as on_ray
-    from prism.runs.rollouts import scan
+    from prism.runs.bulk import Shards
 
-    if resume and force:
+    if asked.resume and asked.force:
         raise typer.BadParameter("--resume goes on with what is there and --force writes over it: give one of them")
     take.require_folder(out)
     if not take.is_json(problems):
         take.problem_file(problems)
-    options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
-    grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = (load_problems if ray else list_problems)(problems, macros=take.read_macro_file(macros))
-        scanned = scan(rollouts, known, mapping=take.parse_field_map(mapping), keep=keep, skip_unknown=skip_unknown)
-        tell_scanned(scanned, rollouts)
-        processes = n_processors() if workers is None else workers
-        graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
-        require_gradable(problems, graded_by, allow_faults=allow_faults, workers=processes)
-        began = perf_counter()
-        with progress_bar(scanned.n, "grading") as advance:
-            summary = grade_all(
-                known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, force=force,
-                on_done=advance, workers=0 if ray and workers is None else processes,
-            )  # fmt: skip
+        found = _graded(problems, rollouts, out, asked)
     except prism.PrismError as error:
-        left = isinstance(error, prism.DataFileError) and bulk.Shards(out).is_unfinished()
+        left = isinstance(error, prism.DataFileError) and Shards(out).is_unfinished()
         fail(f"{error}\n{out}: the same command with --resume goes on once that is mended" if left else str(error))
     except OSError as error:  # a full disk, say
         fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:
         tell(f"stopped; the same command with --resume goes on beside {out}")
         raise typer.Exit(STOPPED) from None
-    if as_json:
-        print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in scanned.left_out]})
+    summary, left_out = found.summary, found.scanned.left_out
+    if asked.as_json:
+        print_json({**summary.to_dict(), "left_out": [file.to_dict() for file in left_out]})
     else:
-        print(describe_run(summary, out, scanned.left_out))
+        print(describe_run(summary, out, left_out))
         tell_unreadable(summary, out)
-        tell_pace(summary, perf_counter() - began)
-    exit_unless_graded(bool(summary.n_graded), summary.n_incident, max_incidents)
+        tell_pace(summary, found.seconds)
+    exit_unless_graded(bool(summary.n_graded), summary.n_incident, asked.max_incidents)
+
+
+def _graded(problems: str, rollouts: Path, out: Path, asked: RunOptions) -> _Run:
+    """Scan and grade the rollouts; errors and Ctrl-C are the caller's to tell."""
+    from prism.problem.collection import list_problems, load_problems
+    from prism.runs import bulk
+    from prism.runs import ray as on_ray
+    from prism.runs.rollouts import scan
+
+    options = bulk.Options(
+        thinking=asked.thinking, training=asked.training, formulas=not asked.compact,
+        follow_through=asked.follow_through,
+    )  # fmt: skip
+    grade_all: Callable[..., Summary] = partial(on_ray.run, address=asked.ray) if asked.ray else bulk.run
+    known = (load_problems if asked.ray else list_problems)(problems, macros=take.read_macro_file(asked.macros))
+    fields = take.parse_field_map(asked.mapping)
+    scanned = scan(rollouts, known, mapping=fields, keep=asked.keep, skip_unknown=asked.skip_unknown)
+    tell_scanned(scanned, rollouts)
+    processes = n_processors() if asked.workers is None else asked.workers
+    graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
+    require_gradable(problems, graded_by, allow_faults=asked.allow_faults, workers=processes)
+    began = perf_counter()
+    with progress_bar(scanned.n, "grading") as advance:
+        summary = grade_all(
+            known, rollouts, scanned, out, options=options, kill_after=asked.kill_after, resume=asked.resume,
+            force=asked.force, on_done=advance, workers=0 if asked.ray and asked.workers is None else processes,
+        )  # fmt: skip
+    return _Run(summary, scanned, perf_counter() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run has made, what it has read, and the seconds that grading took."""
+
+    summary: Summary
+    scanned: Scanned
+    seconds: float
 
 
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
 def bench(
-    seconds: Annotated[float, typer.Option(min=1, help="That all measurements together take.")] = 60,
-    workers: Annotated[int | None, typer.Option(min=1, help="The most processes. [default: processors]")] = None,
-    step: Annotated[int, typer.Option(min=1, help="Rollouts of a step of training, to tell its workers for.")] = 256,
-    within: Annotated[float, typer.Option(min=0.1, help="Seconds in which they are to be graded.")] = 10,
+    seconds: float = take.flag("That all measurements together take.", 60, min=1),
+    workers: int | None = take.flag("The most processes. [default: processors]", None, min=1),
+    step: int = take.flag("Rollouts of a step of training, to tell its workers for.", 256, min=1),
+    within: float = take.flag("Seconds in which they are to be graded.", 10, min=0.1),
     as_json: take.AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
@@ -130,16 +159,14 @@ def bench(
 
 @app.command("verify-determinism", rich_help_panel=HelpHeading.GATE)
 def verify_determinism(
-    problem: Annotated[
-        str | None,
-        typer.Argument(
-            help="Problem file, or the id of a shipped one. [default: all shipped ones]",
-            autocompletion=take.complete_problem,
-        ),
-    ] = None,
-    solutions: Annotated[
-        list[str] | None, typer.Argument(help="Solutions, as `grade` takes them. [default: those in the problem]")
-    ] = None,
+    problem: str | None = take.argument(
+        "Problem file, or the id of a shipped one. [default: all shipped ones]",
+        None,
+        autocompletion=take.complete_problem,
+    ),
+    solutions: list[str] | None = take.argument(
+        "Solutions, as `grade` takes them. [default: those in the problem]", None
+    ),
     as_json: take.AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
@@ -173,26 +200,21 @@ def verify_determinism(
 @app.command(rich_help_panel=HelpHeading.TRAIN)
 def serve(
     problems: take.ManyProblems,
-    host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8777,
+    host: str = take.flag("Address; any other than this machine's own needs a token.", "127.0.0.1"),
+    port: int = take.flag("Port; 0 takes a free one.", 8777, min=0, max=65535),
     workers: Workers = None,
-    scoring: Annotated[
-        list[str],
-        take.names_option(
-            metavar="NAME[=WEIGHT],...",
-            default=("closure",),
-            help="What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
-        ),
-    ] = take.NO_NAMES,
-    token_file: Annotated[
-        Path | None, typer.Option(help="File with the token that requests show, or one a line.")
-    ] = None,
+    scoring: list[str] = take.names_flag(
+        "What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
+        metavar="NAME[=WEIGHT],...",
+        default=("closure",),
+    ),
+    token_file: Path | None = take.flag("File with the token that requests show, or one a line.", None),
     token_env: take.TokenVariable = "",
-    max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
-    max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that are taken in before the next is sent away.")] = 256,
+    max_body: str = take.flag("Size of a request: 500kB, 8MiB.", "8MiB"),
+    max_items: int = take.flag("Solutions in a request.", 256, min=1),
+    queue: int = take.flag("Requests that are taken in before the next is sent away.", 256, min=1),
     thinking: take.Thinking = False,
-    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one solution.")] = 60,
+    kill_after: float = take.flag("Seconds that a worker may take for one solution.", 60, min=1),
 ) -> None:
     """Grade over HTTP: /grade, /get_reward (OpenRLHF), /verify (NeMo Gym), /healthz; /docs tells more."""
     from prism import server

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import prism
-from prism.cli.application import app
-from prism.cli.helptext import HelpHeading
-from prism.cli.options import NO_NAMES, AsJson, Force, make_folder, names_option, refuse_existing, write_text
+from prism.cli.application import HelpHeading, app
+from prism.cli.options import AsJson, Force, argument, flag, make_folder, names_flag, refuse_existing, write_text
 from prism.cli.output import print_json, progress_bar
 from prism.cli.talk import BAD_FILE, fail, tell
 from prism.errors import count_of
@@ -22,24 +21,15 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel=HelpHeading.TRAIN)
 def generate(
-    templates: Annotated[list[str], typer.Argument(metavar="TEMPLATE...", help="Template files, or shipped ids.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="Seeds of each template.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    variants: Annotated[
-        list[str],
-        names_option(
-            metavar="NAME,...",
-            default=("perturbed",),
-            help="Of original, perturbed, knowledge, abstract. [default: perturbed]",
-        ),
-    ] = NO_NAMES,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of DIR/ID/VARIANT-SEED.toml.")
-    ] = None,
-    jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one line for each instance.")] = None,
-    level: Annotated[
-        int | None, typer.Option(min=1, help="Level of parameters that have some, from 1. [default: whole ranges]")
-    ] = None,
+    templates: list[str] = argument("Template files, or shipped ids.", metavar="TEMPLATE..."),
+    n: int = flag("Seeds of each template.", 1, "-n", min=1),
+    seed: int = flag("The first seed.", 0, min=0),
+    variants: list[str] = names_flag(
+        "Of original, perturbed, knowledge, abstract. [default: perturbed]", metavar="NAME,...", default=("perturbed",)
+    ),
+    out: Path | None = flag("Folder of DIR/ID/VARIANT-SEED.toml.", None, "--out", "-o", metavar="DIR"),
+    jsonl: Path | None = flag("A file with one line for each instance.", None, metavar="FILE"),
+    level: int | None = flag("Level of parameters that have some, from 1. [default: whole ranges]", None, min=1),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -58,8 +48,6 @@ def generate(
     if out is not None:
         folders = [out / each.template.id for each in prepared]
         refuse_existing(_instance_files(folders, variants, range(seed, seed + n)), force=force)
-    if jsonl is not None:
-        refuse_existing([jsonl], force=force)
     for instance in instances(
         *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
         on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),

@@ -17,7 +17,7 @@ from prism.desk.checks import check
 from prism.desk.edits import Sheet, edited
 from prism.desk.files import NOTHING, Version, read_version, write_version
 from prism.errors import PrismError, count_of
-from prism.problem.fields import id_fault
+from prism.problem.shapes import id_fault
 from prism.problem.source import MAX_STATEMENT
 
 BETWEEN_SOLUTIONS = re.compile(r"(?m)^-{5,}\s*$")

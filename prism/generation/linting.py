@@ -32,6 +32,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.problem.plain_values import named, plain
 from prism.problem.schema import load_problem
+from prism.resources import meanings
 
 N_SEEDS = 200  # that are made and graded
 OTHER_VARIANTS_EVERY = 10  # seeds, of which one is made in the variants `knowledge` and `abstract` too
@@ -44,21 +45,7 @@ _CHANGE = 1.37  # factor on a parameter whose effect on the final numbers is loo
 _DIGITS = 6  # of the acceptance in JSON
 _LOOKED_AT = 20  # seeds at which it is
 
-CODES = {
-    "file": "the template does not load, or nothing determines a number, or dimensions do not fit",
-    "blank": "a value that a wording does not give, or gives twice",
-    "original": "the author's own values break a condition, or give no numbers",
-    "unsatisfiable": "a seed whose conditions no attempt fulfils, or whose numbers cannot be worked out",
-    "case": "a case that no seed reaches, or few do",
-    "instance": "a finding of the linter for problem files in an instance",
-    "gold": "an instance whose own solution does not earn everything",
-    "label": "a student's solution whose grade is not its label",
-    "sibling": "the solution of another seed whose final answers are taken for right, or numbers that siblings share",
-    "acceptance": "many attempts for a seed",
-    "unused": "a parameter that changes no final number",
-    "abstract": "a variant `abstract` that tells too little",
-    "usual": "a value outside the range that its table calls usual",
-}
+CODES: Mapping[str, str] = meanings("lint.template")
 """What a finding is about."""
 
 

@@ -32,15 +32,17 @@ from prism.latex.unit_grammar import NoReadingError
 from prism.physics.context import EMPTY_CONTEXT, Context, describe_syntax_error, parse, parse_symbol_name
 from prism.physics.tables import Unit
 from prism.physics.units import find_unit, read_unit_product
-from prism.problem.fields import LoadReport, is_integer, quoted_value
 from prism.problem.shapes import (
     About,
     Flag,
     Indices,
+    LoadReport,
     Reader,
     Style,
     Text,
     WholeSentenceError,
+    is_integer,
+    quoted_value,
     read_shape,
     tell_repeated_names,
     text_like,

@@ -18,7 +18,6 @@ from typing import Any
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args, with_members
 from prism.equivalence.matching import equivalent
-from prism.generation.drawing import draw_index, draw_unit
 from prism.generation.exact_values import (
     Value,
     as_ball,
@@ -31,6 +30,7 @@ from prism.generation.exact_values import (
 )
 from prism.generation.preparing import PreparedCase, PreparedNode, Solved, renamed_latex
 from prism.generation.solving import Relation, Step, Unsolved, plan_steps, relations_of, work_out
+from prism.generation.values import draw_index, draw_unit
 from prism.generation.wording import unit_latex
 from prism.grading.references import is_guess
 from prism.latex import write

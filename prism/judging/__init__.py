@@ -5,7 +5,7 @@ findings file, and `prism protocol`, `agree` and `report` read it beside what ru
 
 - `tasks` loads a task: a folder with prompts, schemas of the replies, and a template of the findings (`shipped/`).
 - `items` reads what it is asked about, with the readers of the protocols.
-- `conversations` says what is to be asked of an item, from the replies that are kept (`replies`, read by `reading`).
-- `running` asks: the network by `endpoint`, at the pace of `pacing`, within `limits`; or the files of a batch.
-- `findings` makes the lines that are written.
+- `conversations` says what is to be asked of an item, from the replies that are kept and read (`replies`).
+- `running` asks: the network by `endpoint`, at the pace and within the limits of `pacing`; or the files of a batch.
+- `results` makes the lines that are written.
 """

@@ -7,21 +7,144 @@ what is found in the end, follows from them.
 A reply that cannot be used is asked for again once, in the same conversation and with the reason; then the call has
 failed. A reply that fails its check (`Call.check`) is asked for again as often as the task has rounds; and a call that
 sends another one back has it made anew, with what was said.
+
+What a reply can be checked for beyond its JSON Schema; what it lacks is told to the model, and it is asked again.
+
+| check | of the reply | asks |
+|---|---|---|
+| `problem` | the key `problem` | does `prism lint` find no fault; warnings and notes are for an author |
+| `rubric` | a cell for each dimension of EngiBench | can points out of ten be given by each cell that is not empty |
+
+Read the reply of a judge model: the one object in it that fits the schema, or why there is none.
+
+What stands around the object, and a code fence, is taken off as a findings file is read. An object
+that was cut off is no reply, though what is left may fit: a list of faults that lacks its end makes a judge mild. Two
+objects that fit and differ are none either, for the one may be what the judged text would like to be said.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from prism.authoring.linting import lint
+from prism.errors import PrismError
 from prism.grading.row import json_line
-from prism.judging.checks import check_faults
-from prism.judging.reading import read_reply
+from prism.inputs import parse_json, refuse_constant, shown, value_faults
 from prism.judging.replies import Reply
-from prism.judging.tasks import Call, Task
+from prism.judging.tasks import Call, Task, value_misfits
+from prism.protocols.engibench_rubrics import DIMENSIONS, points_text, read_rubric
+from prism.protocols.entry_files import AROUND, FENCE, find_values
+
+_NAMELESS = "rewritten"  # the id of a problem that its record will name
+_MOST = 10  # faults of a reply that are told at once
+
+
+def check_faults(check: str, reply: Mapping[str, Any]) -> list[str]:
+    """Return what a reply lacks of what it is checked for; empty without a check, or where it passes."""
+    return list(_CHECKS[check](reply))[:_MOST] if check else []
+
+
+def _problem_faults(reply: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the faults of a problem, in the words of `prism lint`."""
+    problem = reply.get("problem")
+    if not isinstance(problem, dict):
+        yield f"problem: {shown(problem)} is no object"
+        return
+    yield from (str(each) for each in lint({"id": _NAMELESS, **problem}) if each.kind == "fault")
+
+
+def _rubric_faults(reply: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why no points can be given by a cell: its heads, their sum, a head whose points no level gives."""
+    cells = {name: cell for name in DIMENSIONS if (cell := str(reply.get(name, "")).strip())}
+    if not cells:
+        yield "no dimension has a rubric"
+    for name, cell in cells.items():
+        rubric = read_rubric(cell)
+        if rubric.fault:
+            yield f"{name}: {rubric.fault}"
+        for head in rubric.heads:
+            if max((high for _, high in head.levels), default=None) != head.points:
+                levels = f"its levels are {head.levels_text}" if head.levels else "it has no levels"
+                yield f"{name}: head {head.number} is worth {points_text(head.points)} points, and {levels}"
+
+
+_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    "problem": _problem_faults, "rubric": _rubric_faults,
+}  # fmt: skip
+
+
+MAX_REPLY = 400_000  # characters of a reply that are looked at; a judge's is a page
+_WHOLE = (FENCE, AROUND)  # repairs that change nothing inside of an object
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply:
+    """What was read of a reply.
+
+    Attributes:
+        value: the object; None if none can be used.
+        faults: why, in words that the model is told.
+        remarks: what was taken off around it.
+    """
+
+    value: Mapping[str, Any] | None
+    faults: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def read_reply(text: str, schema: Mapping[str, Any], *, is_cut: bool = False, refusal: str = "") -> ReadReply:
+    r"""Return the one object of a reply that fits the schema.
+
+    Args:
+        is_cut: the endpoint says that it ended at its limit.
+        refusal: what the endpoint says in place of a text.
+
+    >>> read_reply('```json\n{"score": 1}\n```', {"type": "object", "required": ["score"]}).value
+    {'score': 1}
+    """
+    if refusal or not text.strip():
+        return ReadReply(None, (f"refused: {shown(refusal)}" if refusal else "the reply is empty",))
+    if len(text) > MAX_REPLY:
+        return ReadReply(None, (f"the reply has {len(text)} characters; at most {MAX_REPLY} are read",))
+    try:
+        whole = parse_json(text, constant=refuse_constant)
+    except PrismError:
+        return _among(text, schema, is_cut=is_cut)
+    return _fitting([(whole, ())], schema)
+
+
+def _among(text: str, schema: Mapping[str, Any], *, is_cut: bool) -> ReadReply:
+    """Return the object that fits among those that stand in a text."""
+    found = find_values(text)
+    cut = [one for one in found if set(one.remarks) - set(_WHOLE)]
+    if is_cut or cut:
+        return ReadReply(None, ("the reply was cut off before its object ended",))
+    if not found:
+        return ReadReply(None, ("there is no JSON object in the reply",))
+    if faults := [one.fault for one in found if one.fault]:
+        return ReadReply(None, tuple(faults[:1]))
+    return _fitting([(one.value, one.remarks) for one in found], schema)
+
+
+def _fitting(candidates: list[tuple[Any, tuple[str, ...]]], schema: Mapping[str, Any]) -> ReadReply:
+    """Return the one value that fits; faults are those of the first one."""
+    fits: dict[bytes, ReadReply] = {}
+    faults: list[str] = []
+    for value, remarks in candidates:
+        own = value_faults(value) or ([] if isinstance(value, dict) else ["the reply is no JSON object"])
+        own = own or value_misfits(value, schema)
+        if own:
+            faults = faults or own
+        else:
+            fits[json_line(value)] = ReadReply(value, (), remarks)
+    if len(fits) > 1:
+        return ReadReply(None, (f"there are {len(fits)} different objects in the reply; expected one",))
+    return next(iter(fits.values()), ReadReply(None, tuple(faults)))
+
 
 MISFITS = 1  # times that a reply which cannot be used is asked for again
 ASKED_FOR = "Reply with one JSON object and nothing else. It has to fit this JSON Schema:\n"

@@ -16,9 +16,9 @@ from typing import Any
 from prism.errors import PrismError
 from prism.judging.conversations import ASKED_FOR, Item, Judge, look
 from prism.judging.endpoint import Answered, Failure, Kind
-from prism.judging.findings import findings_of
 from prism.judging.rendering import UnknownName
 from prism.judging.replies import Reply
+from prism.judging.results import findings_of
 from prism.judging.tasks import Task
 
 IMITATION = "imitation"  # in place of an address, and the name of its model

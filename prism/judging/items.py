@@ -35,11 +35,11 @@ from prism.problem.schema import Problem, ProblemNode, load_problem
 from prism.problem.source import problem_path
 from prism.protocols.engibench_input import VARIANTS, read_answers, read_questions
 from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric
-from prism.protocols.engjudge_tags import find_stages
+from prism.protocols.engjudge_topology import find_stages
 from prism.protocols.engtrace_files import read_traces
 from prism.protocols.engtrace_steps import Variant, read_trace
 from prism.protocols.entry_files import JUDGED
-from prism.protocols.psas_run import load_references
+from prism.protocols.psas_rules import load_references
 from prism.protocols.psas_steps import ReferencePart
 from prism.runs.records import Faults, id_of, read_records
 from prism.runs.rollouts import Rollout, Scanned, read, scan

@@ -18,8 +18,7 @@ from prism.errors import PrismError
 from prism.inputs import shown
 from prism.judging.conversations import Ask, Item, Judge, Look, look
 from prism.judging.endpoint import Answered, Failure, Kind
-from prism.judging.limits import Purse
-from prism.judging.pacing import Pace, own_wait
+from prism.judging.pacing import Pace, Purse, own_wait
 from prism.judging.replies import Reply, ReplyFile, reply_of
 from prism.judging.tasks import Task
 from prism.runs.records import SHOWN_FAULTS

@@ -1,6 +1,6 @@
 """A task of a judge: a folder with prompts, JSON Schemas of the replies, and a template of the findings.
 
-`task.toml` says what a call is about and which calls there are; a prompt is a Jinja template; `findings.jinja` makes of
+`task.toml` says what a call is about and which calls there are; a prompt is a Jinja template; `results.jinja` makes of
 the replies the lines that a protocol reads. All of it is data: nothing of a folder is run as code, and its templates
 are rendered in Jinja's sandbox. An author's mistake is told when the task is loaded, all mistakes at once.
 
@@ -22,8 +22,7 @@ from jinja2 import TemplateError
 from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
 from prism.judging.rendering import Templates
-from prism.problem.fields import LoadReport
-from prism.problem.shapes import About, Flag, Style, Text, one_of, read_shape, value_if, whole_number
+from prism.problem.shapes import About, Flag, LoadReport, Style, Text, one_of, read_shape, value_if, whole_number
 from prism.protocols.schemas import schema_names, schema_text
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -95,7 +94,7 @@ class Task:
         is_partial: findings are made though some calls have no reply that can be used; they lack what these would say.
         has_images: figures of the problem go along.
         findings: name of the protocol's schema that each finding has to fit; empty for none.
-        templates: its prompts and `findings.jinja`.
+        templates: its prompts and `results.jinja`.
         sha256: of all its files.
     """
 

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from prism.errors import PrismError
 from prism.inputs import read_bytes, shown
-from prism.problem.fields import LoadReport, quoted_value
-from prism.problem.shapes import TOML, Text, read_shape
+from prism.problem.shapes import TOML, LoadReport, Text, quoted_value, read_shape
 from prism.problem.source import Table
 
 MAX_IMAGES = 32  # of a problem; a prompt with more would hold nothing else

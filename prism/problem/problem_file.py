@@ -12,17 +12,18 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, score
-from prism.problem.fields import LoadReport, quoted_value
 from prism.problem.shapes import (
     About,
     Flag,
     Index,
     Indices,
+    LoadReport,
     Name,
     Reader,
     Text,
     WholeSentenceError,
     exact_number,
+    quoted_value,
     read_name,
     tell_repeated_names,
     text_like,

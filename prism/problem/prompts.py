@@ -4,7 +4,7 @@ A prompt is made of the statement, the given values, the figures and the parts, 
 node, no accepted form, no alternative, definition or worked solution is ever looked at. So a prompt cannot give away
 an answer that the text itself does not, and two files that differ in their reference only have the same prompt.
 
-The format is asked for in one of four styles, whose words stand here and nowhere else:
+The format is asked for in one of four styles, whose words stand in `prompt_formats.txt.jinja` and nowhere else:
 
 - `prism`: what a grade reads best: one equation a step, parts headed by their letters, final answers boxed with the
   asked symbol and its unit.
@@ -25,8 +25,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.stated import StatedNumber
@@ -39,24 +40,16 @@ from prism.problem.expected_numbers import in_unit_of
 from prism.problem.images import ProblemImage, image_content, image_path
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, Subquestion, load_problem
 from prism.problem.source import PlainProblem
+from prism.resources import meanings
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 Row = TypeVar("Row")
 
-STAGES = {
-    "PROBLEM_CHARACTERIZATION": "what kind of problem this is, what is known and what is sought",
-    "ASSUMPTIONS": "each assumption and idealisation that you make, and why it holds here",
-    "VISUAL_INTERPRETATION": "what you read from the figures; say so if there is none",
-    "EQUATION_SELECTION": "the governing equations in symbols, before any number is put in",
-    "LOGICAL_REASONING": "how the result follows from these equations, and in which order",
-    "ALGEBRAIC_ACCURACY": "the algebra and the numbers, one equation after the other",
-    "PHYSICAL_INTERPRETATION": "what the result means, and whether its sign, size and unit are plausible",
-    "FINAL_ANSWER": "the final answers and nothing else",
-}
+STAGES: Mapping[str, str] = meanings("problem.stages")
 """The stages of EngJudge in order, and what a solver writes in each (arXiv 2606.10833)."""
 
-_STAGE_END = "END_STEP"  # as its prompt has it; the paper's text says END_STAGE
-_RULE = "######"
-_BOX = r"$\boxed{SYMBOL = VALUE}$"
 _FORMS = {
     "algebraic": "algebraic, in the symbols of the problem",
     "numerical": "numerical, with its unit if it has one",
@@ -70,7 +63,7 @@ class Prompt:
 
     Attributes:
         problem_id: of the problem.
-        style: a key of `STYLES`.
+        style: one of `STYLES`.
         part: letter of the only part that is asked; empty for all of them.
         text: the prompt.
         images: the figures that go with it, in the order in which the text counts them.
@@ -144,7 +137,7 @@ def prompt_messages(problem: ProblemSource, style: str = "prism", *, part: str =
 
 def make_prompt(problem: ProblemSource, style: str = "prism", *, part: str = "") -> Prompt:
     """Return the prompt of a problem; arguments and errors as of `prompt`."""
-    write = checked_style(style)
+    checked_style(style)
     loaded = _loaded(problem)
     letters = [each.letter for each in loaded.subquestions if each.letter]
     if part and part not in letters:
@@ -154,8 +147,9 @@ def make_prompt(problem: ProblemSource, style: str = "prism", *, part: str = "")
     asked = tuple(each for each in loaded.subquestions if not part or each.letter == part)
     earlier = tuple(each for each in loaded.subquestions if part and each.letter in letters[:last])
     is_worded = any(each.final_answer_form == "text-based" for each in asked)
-    how = write(any(each.letter for each in asked), is_worded)
-    text = "\n".join([_TASK, "", *_problem_lines(loaded, earlier, asked), "", *how])
+    has_parts = any(each.letter for each in asked)
+    how = _formats().render(style=style, has_parts=has_parts, is_worded=is_worded, stages=STAGES).strip("\n")
+    text = "\n".join([_TASK, "", *_problem_lines(loaded, earlier, asked), "", how])
     return Prompt(loaded.id, style, part, text, loaded.images)
 
 
@@ -201,16 +195,12 @@ def rows_of(prompts: Iterable[Prompt], row: Callable[[Prompt], Row]) -> list[Row
     return found
 
 
-def checked_style(style: str) -> Callable[[bool, bool], Iterator[str]]:
-    """Return the function of `STYLES` that writes a style.
-
-    Errors:
-        PrismError: there is no such style.
-    """
+def checked_style(style: str) -> str:
+    """Return a style; a PrismError for one that is none of `STYLES`."""
     if style not in STYLES:
         names = ", ".join(STYLES)
         raise PrismError(f"style: {shown(style)} is unknown; the styles are {names}{did_you_mean(str(style), STYLES)}")
-    return STYLES[style]
+    return style
 
 
 # What the problem says. -----------------------------------------------------------------------------------------
@@ -287,98 +277,18 @@ def _answer_note(part: Subquestion) -> str:
 
 # How the solution is to be written. -----------------------------------------------------------------------------
 
-_FORMULAS = (
-    (
-        "Write each step as one equation in LaTeX between dollar signs, in the symbols of the problem. Say in words "
-        "what a symbol of your own stands for."
-    ),
-    r"Write a unit upright behind its number, as in $1.00\,\mathrm{kg}$.",
-)
-_ONE_ANSWER = "Commit to one answer: only the last one counts, and a list of guesses counts for nothing."
-_WORDS = "- Write an answer in words as `Answer: WORDS`, without a box."
+STYLES = ("prism", "engtrace", "engjudge", "prism-physics")
 
 
-def _prism_style(has_parts: bool, is_worded: bool) -> Iterator[str]:
-    """Yield the lines of the format that a grade of PRISM reads best."""
-    yield "How to write the solution:"
-    yield f"- {_FORMULAS[0]}"
-    yield "- Begin with the laws that you use, in symbols, go on by one equation a step, and put numbers in last."
-    yield f"- {_FORMULAS[1]}"
-    if has_parts:
-        yield "- Begin each part with its letter at the start of a line, as (a)."
-    end = "End each part" if has_parts else "End"
-    yield f"- {end} with every final answer asked for, each in a box that names what was asked: {_BOX}."
-    yield from [_WORDS] * is_worded
-    yield f"- {_ONE_ANSWER}"
+@cache
+def _formats() -> Template:
+    """Return the template of the words about how a solution is to be written, in all styles."""
+    from jinja2 import Environment
+
+    text = Path(__file__).with_name("prompt_formats.txt.jinja").read_text("utf-8")
+    return Environment(trim_blocks=True, lstrip_blocks=True).from_string(text)  # noqa: S701 - plain text, and no markup
 
 
-def _engtrace_style(has_parts: bool, _is_worded: bool) -> Iterator[str]:
-    """Yield the lines of the response format of EngTrace: five headings, numbered steps, an answer line."""
-    yield "Write the solution under these five headings, in this order:"
-    yield "## Given"
-    yield "The known quantities, each with its symbol, value and unit."
-    yield "## Find"
-    yield "The quantities that are asked for."
-    yield "## Formulae"
-    yield "The equations that you use, in symbols."
-    yield "## Solution"
-    counted = ", which are counted on through all parts" if has_parts else ""
-    yield f"Steps that each begin a line with `**Step N:**`{counted}. A step states one equation and its value."
-    yield "## Final Answer"
-    if has_parts:
-        yield "A line for each answer, with the letter of its part: `(a) **Answer:** VALUE UNIT`."
-    else:
-        yield "A line for each answer: `**Answer:** VALUE UNIT`."
-    yield ""
-    yield "In all of it:"
-    yield from (f"- {each}" for each in (*_FORMULAS, _ONE_ANSWER))
-
-
-def _engjudge_style(has_parts: bool, is_worded: bool) -> Iterator[str]:
-    """Yield the lines of the response format of EngJudge: eight stages, each between its tag and the end tag."""
-    yield (
-        f"Write the solution as the eight stages below, all of them and in this order. Open a stage with its tag and "
-        f"close it with {_RULE} {_STAGE_END} {_RULE}, each tag on a line of its own."
-    )
-    for name, what in STAGES.items():
-        yield ""
-        yield f"{_RULE} {name} {_RULE}"
-        yield f"({what})"
-        yield f"{_RULE} {_STAGE_END} {_RULE}"
-    yield ""
-    yield "In all of it:"
-    yield from (f"- {each}" for each in _FORMULAS)
-    where = "behind the letter of its part, as (a)" if has_parts else "on a line of its own"
-    yield f"- In FINAL_ANSWER give each answer {where}, in a box that names what was asked: {_BOX}."
-    yield from [_WORDS] * is_worded
-    yield f"- {_ONE_ANSWER}"
-
-
-def _prism_physics_style(has_parts: bool, is_worded: bool) -> Iterator[str]:
-    """Yield the lines of the format of PRISM-Physics: key steps between `$$`, definitions of symbols between `$`."""
-    yield "How to write the solution:"
-    yield (
-        "- Write each key step as one formula in LaTeX between double dollar signs, $$...$$: one equation, without a "
-        "chain of equals signs and without a full stop or comma at its end."
-    )
-    yield (
-        "- Between single dollar signs write only what a symbol of your own stands for, and what you name in passing. "
-        "Keep to the symbols of the problem."
-    )
-    yield "- Leave out no key step, and go from each to the next: laws in symbols first, numbers last."
-    yield f"- {_FORMULAS[1]}"
-    if has_parts:
-        yield "- Begin each part with its letter at the start of a line, as (a)."
-    end = "End each part" if has_parts else "End"
-    yield f"- {end} with every final answer asked for, each between double dollar signs: $$SYMBOL = VALUE$$."
-    yield from [_WORDS] * is_worded
-    yield f"- {_ONE_ANSWER}"
-
-
-STYLES: dict[str, Callable[[bool, bool], Iterator[str]]] = {
-    "prism": _prism_style, "engtrace": _engtrace_style, "engjudge": _engjudge_style,
-    "prism-physics": _prism_physics_style,
-}  # fmt: skip
 """What writes the answer format of each style: are the parts lettered, is an answer in words asked for -> lines."""
 
 

@@ -38,7 +38,6 @@ from prism.problem.dag import (
     reference_dag,
     structural_difficulty,
 )
-from prism.problem.fields import LoadReport, field_name, is_integer, quoted_value
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.plain_values import named, plain
@@ -52,7 +51,15 @@ from prism.problem.problem_file import (
     read_problem_id,
 )
 from prism.problem.review import NOT_DRAFTED, Review, review_of
-from prism.problem.shapes import Style, read_shape, tell_repeated_names
+from prism.problem.shapes import (
+    LoadReport,
+    Style,
+    field_name,
+    is_integer,
+    quoted_value,
+    read_shape,
+    tell_repeated_names,
+)
 from prism.problem.source import (
     ALTERNATIVES,
     ANSWER_KEYS,

@@ -2,7 +2,7 @@ r"""What the text of a problem gives: values of symbols, conditions under which 
 
 An author who writes `$m = 2.00\,\mathrm{kg}$` in the text need not write it again in a table. A given may be put into a
 student's formula and a condition may not (`v = 3 m/s` is a speed of the problem, `t = 3 s` one instant of it), so the
-words around a value decide which it is, by short lists that stand below; where they leave doubt it is a condition. What
+words around a value decide which it is, by lists in `phrases.toml`; where they leave doubt it is a condition. What
 is stated with two values is neither, and what a sentence asks to show is not stated at all.
 
 Refused: values without a symbol ("a mass of 2 kg"), for the letter would be guessed; and a reading of whole sentences,
@@ -39,7 +39,9 @@ from prism.latex import parse as parse_latex
 from prism.latex.extraction.solution_input import MAX_TEXT
 from prism.latex.prose import CLAUSE_END, mask_formulas, sentence_start
 from prism.physics.quantities import Quantity, italic_units_as_quantity, parse_quantity
+from prism.problem.phrases import phrase_patterns, phrase_words
 
+_PATTERNS, _WORDS = phrase_patterns("statement"), phrase_words("statement")
 _FORMULA = 50_000  # operations to read what the words around one formula make of it
 _MAX_UNIT_WORDS = 5  # words of a unit that stands after a formula: "revolutions per minute" has three
 _MAX_TAIL = 80  # characters after a formula that are looked at
@@ -109,7 +111,9 @@ def read_problem_text(text: str) -> ProblemText:
     text = found.text
     without_formulas = _words_only(text, found)
     # a box is an answer, and what follows "Solution:" an example that the text has solved
-    solved = sorted([item.span for item in found if item.kind == "boxed"] + [m.span() for m in _SOLVED.finditer(text)])
+    solved = sorted(
+        [item.span for item in found if item.kind == "boxed"] + [m.span() for m in _PATTERNS["solved"].finditer(text)]
+    )
     starts = [start for start, _ in solved]
     ends = [0, *accumulate((end for _, end in solved), max)]  # how far the spans that begin before an offset reach
     formulas = [_text_formula(text, item) for item in found]
@@ -166,17 +170,9 @@ def _names_with_two_contents(pairs: Iterable[tuple[str, Hashable]]) -> list[str]
 
 # Formulas of the text -----------------------------------------------------------------------------------------
 
-_SOLVED = re.compile(
-    r"^[ \t*#]*(?:solution|answer)[ \t*]*:[\s\S]*?(?=^[ \t*#]*(?:sub)?(?:problem|part|question)\b|\Z)", re.I | re.M
-)
 _PLAIN_KINDS = ("equation", "chain", "expression")
-_CLOSING = re.compile(r"(?:\s|\\[,;:! ]|~)*(?:\$\$?|\\\)|\\\])")
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 _NO_WORDS = re.compile(rf"\\\\|\\[ ,;:!]|\\q?quad(?![A-Za-z])|\\(?:text|mathrm|mbox)\s*\{{|&|{_DELIMITER.pattern}")
-_NUMBER_AFTER = re.compile(r"\s*=\s*(?=[-−+]?\d)")
-_PLAIN_NUMBER = re.compile(
-    r"[-−+]?\d{1,20}(?:,\d{3})*(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?(?:\s*[x×]\s*10\s*\^\s*\{?[-−+]?\d{1,3}\}?)?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +204,10 @@ def _text_formula(text: str, item: LocatedFormula) -> _TextFormula:
     if inner and r"\text{ or }" not in latex:
         end = inner.start()
         latex = text[start:end].strip()
-    closing = _CLOSING.match(text, end)
+    closing = _PATTERNS["closing"].match(text, end)
     outer = closing.end() if closing and item.kind != "plain" else end
-    number = _NUMBER_AFTER.match(text, outer)
-    value = _PLAIN_NUMBER.match(text, number.end()) if number and item.kind == "inline" else None
+    number = _PATTERNS["number_after"].match(text, outer)
+    value = _PATTERNS["plain_number"].match(text, number.end()) if number and item.kind == "inline" else None
     if value:  # `$\lambda$ = 500 nm`
         latex = f"{latex} = {value[0].replace(',', '')}".replace("×", r"\times").replace(" x ", r" \times ")
         end = outer = value.end()
@@ -278,7 +274,7 @@ def _stated_values(occurrence: _Occurrence, in_use: frozenset[str]) -> tuple[lis
         return [], []
     names = [member.name for member in part.members if member.op == "sym"]
     numbers = [member for member in part.members if not symbols(member) or _is_in_units_of_c(member)]
-    if not names or _ORDER_OF_MAGNITUDE.search(occurrence.here.latex):
+    if not names or _PATTERNS["order_of_magnitude"].search(occurrence.here.latex):
         return [], []
     if not numbers and _may_have_italic_unit(occurrence.here.latex):
         italic = italic_units_as_quantity(part.members[-1], in_use, occurrence.here.latex)
@@ -308,9 +304,6 @@ def _stated_values(occurrence: _Occurrence, in_use: frozenset[str]) -> tuple[lis
     return stated, []
 
 
-_ORDER_OF_MAGNITUDE = re.compile(r"\\sim(?![A-Za-z])|∼|~\s*\d")
-
-
 def _is_in_units_of_c(member: Expr) -> bool:
     r"""Return True if a member has units of eV and no symbol but c: `938\,\mathrm{MeV}/c^2`."""
     units = [node.name for node in walk(member) if node.op == "unit"]
@@ -330,19 +323,16 @@ def _as_difference(text: str) -> str | None:
     return None if text.endswith("degF") else text
 
 
-_ITALIC_UNIT = re.compile(r"\d\s*(?:\}|\\[,;: ]|~|[ \t])\s*\\?[A-Za-z]")
-_LONE_LETTER = re.compile(r"\d(?:\}|\s|\\[,;: ]|~)*([A-Za-z])\s*$")
 _LONE_UNITS = frozenset("msNJWVKTACFH")  # in italics `2 g` and `3 c` are more often a constant than a unit
 
 
 def _may_have_italic_unit(latex: str) -> bool:
     r"""Return True if a space separates a number from a letter behind it (`5\,m`, not `5m`): it may be a unit."""
-    lone = _LONE_LETTER.search(latex)
-    return _ITALIC_UNIT.search(latex) is not None and (lone is None or lone[1] in _LONE_UNITS)
+    lone = _PATTERNS["lone_letter"].search(latex)
+    return _PATTERNS["italic_unit"].search(latex) is not None and (lone is None or lone[1] in _LONE_UNITS)
 
 
 _MAX_PI = 1  # factors of pi in a value that the text states
-_TURNING = frozenset(("s", "rad", "Hz", "min", "rev"))  # units that degrees stand beside
 _MAX_WHOLE_POWER = 40  # of a number, in a value: 10^{23} is written so
 
 
@@ -379,7 +369,7 @@ def _plain_quantity(member: Expr) -> str | None:
         digits = f"1e{numbers[0][1]}"
     elif (
         n_pi <= _MAX_PI
-        and _TURNING.issuperset(name.partition("^")[0] for name in units * n_pi)
+        and _WORDS["turning"].issuperset(name.partition("^")[0] for name in units * n_pi)
         and all("." not in node.name and "e" not in node.name for node, _ in numbers)
     ):
         value = Fraction(180 if n_pi else 1)
@@ -397,22 +387,12 @@ def _plain_quantity(member: Expr) -> str | None:
 
 # Units in the words after a number ------------------------------------------------------------------------------
 
-_UNIT_WORD = re.compile(r"[^\S\n]*[^\s,;]+")
-_RAISED = re.compile(r"\$\s*(\^\s*(?:\{\s*[-−]?\d+\s*\}|[-−]?\d))\s*\$")  # the power of `N/m$^2$`
-_NO_UNITS = frozenset(("in", "as", "As", "us", "at", "a", "am", "do", "is"))  # words first, units hardly ever
-_OF_LIQUID = re.compile(r"[^\S\n]*(?:of\s+)?(?:mercury|Hg|water|H_?2_?O)\b")  # 760 mm of mercury is no length
-_RANGE = re.compile(
-    r"[^\S\n]*(?:(?:to|and|or|through|until|till|up to|±|\\pm|-|–|—|~)[^\S\n]*|,[^\S\n]*(?:and[^\S\n]*|or[^\S\n]*)?)"
-    r"(?:\$[^\S\n]*)?[-−+]?\.?\d(?![^$\n]{0,40}=)"
-)
 # After a bare number; any other word may be a unit that the table lacks ("solar masses"), and then nothing is stated.
 WORDS_AFTER_NUMBER = frozenset(
     "and or is are was were has have had with at in on to of for from by as but so that which where when if while then"
     " this the find calculate determine what respectively units unit per"
     "".split()
 )
-_PIECE_END = re.compile(r"(?:\\[ ,;:!]|\s)*(?:[,;.)&]|\\\\|\\q?quad|\\end|\\\)|\$|$)")
-_IN_BRACKETS = re.compile(r"[^\S\n]*\((?:in\s+)?([^()\n]{1,30})\)")
 
 
 def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | None:
@@ -421,21 +401,23 @@ def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | 
     `$m = 2$ kg` gives `2 kg`. The number alone if no unit follows; None if the words leave doubt, as before a range.
     """
     text, end = occurrence.text, occurrence.here.outer
-    if end == occurrence.here.end and occurrence.here.kind != "plain" and not _PIECE_END.match(text, end):
+    if end == occurrence.here.end and occurrence.here.kind != "plain" and not _PATTERNS["piece_end"].match(text, end):
         return None  # the block goes on with something that is no formula, perhaps a unit
-    tail = _RAISED.sub(lambda power: power[1].replace("−", "-").ljust(len(power[0])), text[end : end + _MAX_TAIL])
+    tail = _PATTERNS["raised"].sub(
+        lambda power: power[1].replace("−", "-").ljust(len(power[0])), text[end : end + _MAX_TAIL]
+    )
     if re.match(r"\^|[^\S\n]*(?:\$|\\\()", tail):
         return None
     best: tuple[str, int] | None = None
     at = 0
     for _ in range(_MAX_UNIT_WORDS):
-        word = _UNIT_WORD.match(tail, at)
+        word = _PATTERNS["unit_word"].match(tail, at)
         if word is None:
             break
         at = word.end()
         for stop in dict.fromkeys((at, at - len(word[0]) + len(word[0].rstrip(".:!?)]\"'")))):
             name = " ".join(tail[:stop].replace("$", " ").split())
-            if not name or name[0].isdigit() or name[0] == "(" or _NO_UNITS.intersection(name.split()):
+            if not name or name[0].isdigit() or name[0] == "(" or _WORDS["no_units"].intersection(name.split()):
                 continue
             if number.endswith(" deg") and name in ("C", "F"):
                 name, candidate = "", f"{number}{name}"
@@ -444,15 +426,15 @@ def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | 
             if parse_quantity(candidate) is not None:
                 best = candidate, end + stop
     if best is not None:
-        return None if _RANGE.match(text, best[1]) or _OF_LIQUID.match(text, best[1]) else best
-    if bracket := _IN_BRACKETS.match(tail):
+        return None if _PATTERNS["range"].match(text, best[1]) or _PATTERNS["of_liquid"].match(text, best[1]) else best
+    if bracket := _PATTERNS["in_brackets"].match(tail):
         if parse_quantity(f"{number} {bracket[1].strip()}") is not None:
             return f"{number} {bracket[1].strip()}", end + bracket.end()
         return number, occurrence.here.end
     following = re.match(r"[^\S\n]*([^\s.,;:!?()$\\]*)", tail)
     word_after = following[1] if following else ""
-    is_known = not word_after or word_after.lower() in WORDS_AFTER_NUMBER or _STATE_AFTER.match(tail)
-    if _RANGE.match(tail) or not is_known or _may_share_unit(occurrence):
+    is_known = not word_after or word_after.lower() in WORDS_AFTER_NUMBER or _PATTERNS["state_after"].match(tail)
+    if _PATTERNS["range"].match(tail) or not is_known or _may_share_unit(occurrence):
         return None
     return number, occurrence.here.end
 
@@ -460,7 +442,7 @@ def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | 
 def _value_unless_range(occurrence: _Occurrence, text: str) -> tuple[str | None, int]:
     r"""Return the text of a value and the offset where it ends; the text is None before a range (`2 m to 3 m`)."""
     after = occurrence.text[occurrence.here.outer : occurrence.here.outer + _MAX_TAIL]
-    if _RANGE.match(after) or after.startswith("$^") or _OF_LIQUID.match(after):
+    if _PATTERNS["range"].match(after) or after.startswith("$^") or _PATTERNS["of_liquid"].match(after):
         return None, occurrence.here.end
     letter = re.match(r"(?:\\,|[^\S\n])*([CF])(?![A-Za-z0-9])", after)
     if letter and text.endswith(" deg"):
@@ -483,85 +465,6 @@ def _may_share_unit(occurrence: _Occurrence) -> bool:
 
 
 # Words --------------------------------------------------------------------------------------------------------
-
-_REQUEST = re.compile(
-    r"\b(?:show|prove|verify|derive|demonstrate|check|confirm|conclude|deduce|obtain|establish|whether|justify"
-    r"|we (?:get|find)|yields)\b",
-    re.I,
-)
-_ANSWER = re.compile(r"\b(?:answers?|ans|solutions?|results?)\b[^§\n]{0,30}$", re.I)
-_STATED_AGAIN = re.compile(r"\b(?:where|with|given that|using|take|taking|let|use)\b", re.I)
-_CASE = re.compile(
-    r"\b(?:when(?:ever)?|if|unless|once|until|till|after|before|while|whilst|provided|assuming|such that|so that"
-    r"|(?:at|for|in|by|to) which|in the (?:case|limit)|e\.g|for (?:example|instance)|such as|say|imagine|hypothetical"
-    r"|as soon as|found to|by (?:setting|letting|choosing)|instead|claims?|not|never|no longer)\b",
-    re.I,
-)
-_PLACE_WHERE = re.compile(
-    r"\b(?:cases?|points?|places?|positions?|regions?|times?|instants?|moments?|states?)\s+where\b", re.I
-)
-_WHERE = re.compile(r"\bwhere\b", re.I)
-_FIXED_OF = re.compile(  # properties that do not change with the case
-    r"\b(?:of|with|whose|having|has|and)\b[^§]*\b(?:mass(?:es)?|lengths?|radi(?:us|i)|diameters?|charges?|thickness|widths?"
-    r"|areas?|density|resistances?|capacitances?|inductances?|constants?|coefficients?|modul(?:us|i)|heat|conductivity"
-    r"|permittivity|viscosity|wavelengths?|half-life)\s*$",
-    re.I,
-)
-_COORDINATES = frozenset(
-    ("t", "x", "y", "z", "r", "s", r"\rho", r"\theta", r"\phi", r"\varphi", "t'", "x'", r"\vec{r}")
-)
-_ANGLES = frozenset((r"\theta", r"\phi", r"\varphi", r"\alpha", r"\beta", r"\gamma", r"\psi"))
-_SWEPT = frozenset(("f", r"\nu", r"\omega", r"\lambda", "q"))  # what a measurement runs through
-_DRIVEN = re.compile(
-    r"\b(?:operat|run|rotat|driven|oscillat|vibrat|spin|suppl|sourc|generat|work|emit|turn|revolv)\w*", re.I
-)
-_BEGINS_CASE = re.compile(
-    r"\s*(?:\([a-z0-9]{1,3}\)\s*)?(?:[A-Za-z]+,\s+)?(?:(?:and|but|now|so|thus|then|suppose)\s+)?"
-    r"(?:(?:when(?:ever)?|if|for|after|before|once|while|until|in the (?:case|limit)|during)\b"
-    r"|at\s+(?:the\s+)?(?:times?|instants?|moments?|points?|positions?|§))[^,]*,",
-    re.I,
-)
-_AT = re.compile(r"\bat\b[^§]*$", re.I)
-_AT_ONCE = re.compile(
-    r"\b(?:times?|instants?|moments?|positions?|points?|locations?|places?|coordinates?|stages?|ends?|surface"
-    r"|boundary)\s*$",
-    re.I,
-)
-_LAUNCHED = re.compile(
-    r"\b(?:fired|thrown|launched|projected|kicked|hit|shot|released|emitted|inclined|tilted|elevation|inclination"
-    r"|inclined|latitude|slope|incident|incidence)\b",
-    re.I,
-)
-_FOR = re.compile(r"\bfor\b(?![^§]*\b(?:of|with|having|whose|has|and)\b)[^§]*$", re.I)
-_BOUNDS = re.compile(r"\b(?:from|to|between|beyond|past|through|and|over|during|within|in|by|of)\s*$", re.I)
-_CHANGES_TO = re.compile(
-    r"\b(?:reach(?:es|ed|ing)?|becomes?|became|attains?|(?:falls?|fell|drops?|dropped|rises?|rose|raised|reduced"
-    r"|increase[sd]?|decrease[sd]?|lowered|heated|cooled|changed?|changes|slowed|slows|grown?|grows)\b[^§]*\bto)\b[^§]*$",
-    re.I,
-)
-_WITHIN = re.compile(r"\b(?:at|after|until|in|during|within|over)\b", re.I)
-_TIME_OF = re.compile(r"\b(?:times?|instants?|moments?|intervals?)\s*(?:of)?\s*$", re.I)
-_STATE_BEFORE = re.compile(r"\b(?:eigenstates?|states?|levels?)(?:\s+(?:with|of|having))?\s*$", re.I)
-_STATE_AFTER = re.compile(
-    r"\s*-?\s*(?:(?:excited|energy)\s+)?(?:states?|levels?|orbits?|orbitals?|shells?|modes?|harmonics?|th\b)", re.I
-)
-_CASE_AFTER = re.compile(
-    r"\s*(?:,?\s*(?:when|whenever|if|until|once|unless|for(?!\s+all)|after|before|later|earlier|ago|initially|while"
-    r"|everywhere)\b|at\s+(?:the\s+)?(?:times?|instants?|moments?|start|beginning|ends?|points?|positions?)\b)",
-    re.I,
-)
-_BEYOND_AT = re.compile(r"\s*(?:only\s+)?(?:at|on)\s*(?:the\s+\w+\s+)?$", re.I)
-_SPINS = frozenset(("j", "s", "m"))
-_INDICES = frozenset(("n", "l", r"\ell", "i", "j", "k", "m", "s", "q", "p"))
-_INDEX_OF_GLASS = re.compile(
-    r"\b(?:refracti\w+|index|mass|charge|number of \w+|ratio|factor|order)\s*(?:of\s*)?$", re.I
-)
-_SURFACE = re.compile(
-    r"\b(?:planes?|surfaces?|lines?|curves?|spheres?|cylinders?|boundar(?:y|ies)|wires?|shapes?|parabolas?|locus|edges?"
-    r"|interfaces?|paths?|walls?|plates?|orbits?|point|points|track|profile)\b",
-    re.I,
-)
-_DEFINES = re.compile(r"\b(?:where|let|defin\w*|denote\w*|call\w*|write|set|abbreviat\w*|i\.e)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -592,16 +495,19 @@ def _words_before(masked: str, start: int) -> _WordsBefore:
     sentence = _sentence_before(masked, start)
     clause = _clause_before(sentence)
     near = _words_near(clause)
-    is_main_clause = len(clause) < len(sentence) and not _WHERE.search(sentence)
-    is_in_case = is_main_clause and _BEGINS_CASE.match(sentence) is not None
-    requests = [found.end() for found in _REQUEST.finditer(sentence)]
-    is_requested = bool(requests) and not _STATED_AGAIN.search(sentence, requests[-1])
+    is_main_clause = len(clause) < len(sentence) and not _PATTERNS["where"].search(sentence)
+    is_in_case = is_main_clause and _PATTERNS["begins_case"].match(sentence) is not None
+    requests = [found.end() for found in _PATTERNS["request"].finditer(sentence)]
+    is_requested = bool(requests) and not _PATTERNS["stated_again"].search(sentence, requests[-1])
     return _WordsBefore(
         sentence, clause, near, clause[clause.rfind("§") + 1 :],
-        name_property=_FIXED_OF.search(near) is not None,
-        begin_state=any((_STATE_BEFORE.search(near), _PLACE_WHERE.search(clause), _CHANGES_TO.search(near))),
-        begin_case=is_in_case or any((_CASE.search(clause), _FOR.search(near))),
-        are_request=is_requested or _ANSWER.search(masked[max(0, start - _MAX_TAIL) : start]) is not None,
+        name_property=_PATTERNS["fixed_of"].search(near) is not None,
+        begin_state=any((
+            _PATTERNS["state_before"].search(near), _PATTERNS["place_where"].search(clause),
+            _PATTERNS["changes_to"].search(near),
+        )),
+        begin_case=is_in_case or any((_PATTERNS["case"].search(clause), _PATTERNS["for"].search(near))),
+        are_request=is_requested or _PATTERNS["answer"].search(masked[max(0, start - _MAX_TAIL) : start]) is not None,
     )  # fmt: skip
 
 
@@ -619,8 +525,8 @@ def _clause_before(sentence: str) -> str:
     clause = parts.pop()
     while parts and re.match(r"\s*(?:and|or)\b", clause):
         clause = f"{parts.pop()},{clause}"
-    where = list(_WHERE.finditer(clause))
-    if where and not _PLACE_WHERE.search(clause):
+    where = list(_PATTERNS["where"].finditer(clause))
+    if where and not _PATTERNS["place_where"].search(clause):
         clause = clause[where[-1].end() :]
     return clause
 
@@ -655,7 +561,7 @@ def _is_condition(occurrence: _Occurrence, name: str, value: StatedValue | None)
     if number is not None and not number.value:
         return True
     words = occurrence.words
-    is_fixed = words.name_property and name not in _COORDINATES
+    is_fixed = words.name_property and name not in _WORDS["coordinates"]
     is_case = words.begin_state or (words.begin_case and not is_fixed)
     if is_case or _is_quantum_number(name, number, words.near) or _words_name_place(words, name):
         return True
@@ -666,16 +572,22 @@ def _is_condition(occurrence: _Occurrence, name: str, value: StatedValue | None)
 
 def _words_name_place(words: _WordsBefore, name: str) -> bool:
     """Return True if the words before a formula make it an instant, a place or a swept value: "at `f = 50 Hz`"."""
-    if name in _COORDINATES and (_BOUNDS.search(words.direct) or _BOUNDS.search(words.near)):
+    if name in _WORDS["coordinates"] and (
+        _PATTERNS["bounds"].search(words.direct) or _PATTERNS["bounds"].search(words.near)
+    ):
         return True
-    if _TIME_OF.search(words.near) and (name == "t" or _WITHIN.search(words.near)):
+    if _PATTERNS["time_of"].search(words.near) and (name == "t" or _PATTERNS["within"].search(words.near)):
         return True
-    if not _AT.search(words.near):
+    if not _PATTERNS["at"].search(words.near):
         return False
     head = symbol_of(name).head
-    is_launch = head in _ANGLES and _LAUNCHED.search(words.clause) is not None
-    is_swept = name in _SWEPT and not _DRIVEN.search(words.clause)
-    return _AT_ONCE.search(words.near) is not None or is_swept or (head in _COORDINATES and not is_launch)
+    is_launch = head in _WORDS["angles"] and _PATTERNS["launched"].search(words.clause) is not None
+    is_swept = name in _WORDS["swept"] and not _PATTERNS["driven"].search(words.clause)
+    return (
+        _PATTERNS["at_once"].search(words.near) is not None
+        or is_swept
+        or (head in _WORDS["coordinates"] and not is_launch)
+    )
 
 
 def _is_quantum_number(name: str, number: Quantity | None, near: str) -> bool:
@@ -685,18 +597,18 @@ def _is_quantum_number(name: str, number: Quantity | None, near: str) -> bool:
         number: its value; None if it has none.
         near: words before the formula; after "refractive index" or "mass" the symbol is no quantum number.
     """
-    if number is None or any(number.dimension) or name not in _INDICES:
+    if number is None or any(number.dimension) or name not in _WORDS["indices"]:
         return False
-    if number.value.denominator > (2 if name in _SPINS else 1):
+    if number.value.denominator > (2 if name in _WORDS["spins"] else 1):
         return False
-    return _INDEX_OF_GLASS.search(near) is None
+    return _PATTERNS["index_of_glass"].search(near) is None
 
 
 def _is_limited_by_words_after(occurrence: _Occurrence, value: StatedValue | None) -> bool:
     """Return True if the words behind the formula limit it: `$v = 5$ m/s at $t = 0$`, `$V = kx$ for $x > 0$`."""
     end = max(occurrence.here.outer, value.span[1] if value else 0)
     after = occurrence.masked[end : end + _MAX_TAIL]
-    if _CASE_AFTER.match(after) or _STATE_AFTER.match(after):
+    if _PATTERNS["case_after"].match(after) or _PATTERNS["state_after"].match(after):
         return True
     other = occurrence.following
     if other is None or other.start < end:
@@ -704,14 +616,14 @@ def _is_limited_by_words_after(occurrence: _Occurrence, value: StatedValue | Non
     between = occurrence.masked[end : other.start]
     if other.block == occurrence.here.block and not between.strip(" ,;\n") and _is_inequality(other.formula):
         return True
-    if not _BEYOND_AT.fullmatch(between):
+    if not _PATTERNS["beyond_at"].fullmatch(between):
         return False
     if other.formula is None or not other.formula.members:
         return True
     first = other.formula.members[0]
     launch = occurrence.masked[max(0, other.start - _MAX_TAIL) : other.start]
-    is_launch = first.name in _ANGLES and _LAUNCHED.search(launch)
-    return first.op != "sym" or (first.name in _COORDINATES and not is_launch)
+    is_launch = first.name in _WORDS["angles"] and _PATTERNS["launched"].search(launch)
+    return first.op != "sym" or (first.name in _WORDS["coordinates"] and not is_launch)
 
 
 def _is_inequality(following: Formula | None) -> bool:
@@ -720,11 +632,6 @@ def _is_inequality(following: Formula | None) -> bool:
 
 
 # Definitions --------------------------------------------------------------------------------------------------
-
-# What no symbol is put for: a choice of values, an end that is left open, or a statement.
-_NO_DEFINIENS = frozenset(
-    "list dots blank set interval union intersection relation infinity pm cases ratio differential opaque at".split()
-)
 
 
 def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
@@ -738,12 +645,14 @@ def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
         if (
             name is None
             or _may_be_value(left, right)
-            or any(node.op in _NO_DEFINIENS for member in (left, right) for node in walk(member))
+            or any(node.op in _WORDS["no_definiens"] for member in (left, right) for node in walk(member))
         ):
             continue
-        if left.op == right.op == "sym" and (len(members) > 2 or not _DEFINES.search(occurrence.words.sentence)):
+        if left.op == right.op == "sym" and (
+            len(members) > 2 or not _PATTERNS["defines"].search(occurrence.words.sentence)
+        ):
             continue  # `i = i'` is a condition; that it holds throughout has to be stated
-        if name in _COORDINATES and _SURFACE.search(occurrence.words.clause):
+        if name in _WORDS["coordinates"] and _PATTERNS["surface"].search(occurrence.words.clause):
             continue
         if not _is_condition(occurrence, name, None):
             equation = formula((left, right), ("=",), occurrence.here.latex, part.depends)
@@ -766,7 +675,6 @@ def _may_be_value(left: Expr, right: Expr) -> bool:
 
 
 _TEN = Fraction(10)
-_NO_SYMBOLS = frozenset(("constant", "const", "const."))
 
 
 def _defined_symbol(side: Expr, expression: Expr) -> str | None:
@@ -776,9 +684,9 @@ def _defined_symbol(side: Expr, expression: Expr) -> str | None:
     """
     if side.op == "derivative" and expression == Expr("partial", side.args, side.name) and side.args[0].op == "sym":
         return rf"\dot{{{side.args[0].name}}}"
-    if side.op != "sym" or side.name in symbols(expression) or not symbols(expression) - _NO_SYMBOLS:
+    if side.op != "sym" or side.name in symbols(expression) or not symbols(expression) - _WORDS["no_symbols"]:
         return None
-    if side.name in _NO_SYMBOLS or any(
+    if side.name in _WORDS["no_symbols"] or any(
         (node.op == "sym" and " " in node.name)
         or (node.op == "apply" and node.name == side.name)
         or (node.op == "num" and not node.value)

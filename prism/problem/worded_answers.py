@@ -1,7 +1,7 @@
 r"""Answers in words: "stable", where the instructions ask for 'The equilibrium is stable/unstable'.
 
 Words are compared only where the instructions list what may be answered; then an answer is one of the options, and
-which one is decided by whole words, negation and commitment, by the lists that stand below. A text that names several
+which one is decided by whole words, negation and commitment, by the lists of `phrases.toml`. A text that names several
 options and settles on none, hedges, asks back or repeats the instructions has given no answer: it is undecided, and
 earns nothing.
 
@@ -37,7 +37,9 @@ from prism.latex.prose import (
 from prism.latex.words import word_set
 from prism.physics.units import find_unit
 from prism.problem.answer_words import as_unchanged, in_words_of_options, is_same_sentence
+from prism.problem.phrases import phrase_patterns, phrase_words
 
+_PATTERNS, _WORDS = phrase_patterns("worded_answers"), phrase_words("worded_answers")
 MAX_WORDS = 300  # words and marks of one place that states an answer; a longer one is no answer
 MAX_OPTIONS = 12  # of one answer; longer lists are no choice between words
 _MAX_PLACE = 8 * MAX_WORDS  # characters of such a place
@@ -137,7 +139,12 @@ def _choice_in_other_words(
     unchanged = as_unchanged(place, options) if found is None else None
     if unchanged is None:
         return found
-    subject = {*words(_OF.split(_FIRST_CLAUSE.split(unchanged.before)[-1])[0])} - _EMPTY - _PRONOUNS - _ANSWERING
+    subject = (
+        {*words(_PATTERNS["of"].split(_PATTERNS["first_clause"].split(unchanged.before)[-1])[0])}
+        - _WORDS["empty"]
+        - _WORDS["pronouns"]
+        - _WORDS["answering"]
+    )
     if subject and subject.isdisjoint(asked):
         return _Choice(why="says that something does not change, in words of its own")
     return _chosen_option(unchanged.text, options)
@@ -152,8 +159,8 @@ def _own_option(reference: str, places: Sequence[str], question: str) -> TextVer
     if names_option(reference, question):
         for place in places:
             shown = visible_text(place.splitlines()[-1]).strip()
-            stated = _STATED_OPTION.fullmatch(shown)
-            if stated and len({each.upper() for each in _BRACKETED.findall(shown)}) <= 1:
+            stated = _PATTERNS["stated_option"].fullmatch(shown)
+            if stated and len({each.upper() for each in _PATTERNS["bracketed"].findall(shown)}) <= 1:
                 letter = stated["letter"].upper()
                 status = Status.EQUIVALENT if letter == wanted.upper() else Status.DIFFERENT
                 return TextVerdict(status, letter, f"states option {letter}")
@@ -187,21 +194,18 @@ def _own_verdict_at(place: str, wanted: str, opposed: tuple[str, ...], question:
     found = _choice_throughout(shown, tuple(_SAME.get(option, option) for option in opposed or (wanted,)))
     if found is None:
         return None
-    own = {*words(shown if opposed else wanted), *words(visible_text(question)), *_EMPTY, *_ANSWERING}
+    own = {*words(shown if opposed else wanted), *words(visible_text(question)), *_WORDS["empty"], *_WORDS["answering"]}
     if not found.option:
         return TextVerdict(Status.UNDECIDED, detail=found.why)
-    if not own.issuperset(words(shown)) or not _JOINING.isdisjoint({*tokenize(shown)} - {*words(wanted)}):
+    if not own.issuperset(words(shown)) or not _WORDS["joining"].isdisjoint({*tokenize(shown)} - {*words(wanted)}):
         return TextVerdict(Status.UNDECIDED, detail=f"says more than {wanted!r}")
     if found.option == _SAME.get(wanted, wanted):
         return TextVerdict(Status.EQUIVALENT, wanted, f"states {wanted!r}")
     return TextVerdict(Status.DIFFERENT, found.option, f"states {found.option!r}, not {wanted!r}")
 
 
-_JOINING = word_set("or and either both neither nor , ; /")
 _OPPOSED = (("yes", "no"), ("true", "false"))
 _SAME = {"true": "yes", "false": "no"}
-_ANSWERING = word_set("answer final so therefore hence option")
-_TEXT_ONLY = re.compile(r"[\s$]*(?:\\(?:text[a-z]*|mathrm|mbox)\s*\{[^{}]*\}[\s.$]*|[^\\=<>^_{}$]*)")
 
 
 def names_option(text: str, question: str) -> bool:
@@ -210,7 +214,7 @@ def names_option(text: str, question: str) -> bool:
     >>> names_option("(b)", "Which is it? (a) red (b) blue"), names_option("B", "Find the field $B$.")
     (True, False)
     """
-    letter = _OPTION_LETTER.fullmatch(visible_text(text).strip())
+    letter = _PATTERNS["option_letter"].fullmatch(visible_text(text).strip())
     if letter is None or (letter["letter"].islower() and "(" not in text):
         return False
     is_small = "(a)" in question and not letter["letter"].isupper()
@@ -218,40 +222,18 @@ def names_option(text: str, question: str) -> bool:
     return all(re.search(rf"(?:^|[\s(]){each}[).:]\s", question, re.MULTILINE) for each in listed)
 
 
-_OPTION_LETTER = re.compile(r"\(?(?P<letter>[A-Ja-j])\)?\.?")
-_BRACKETED = re.compile(r"\(([A-Ja-j])\)")
-_STATED_OPTION = re.compile(
-    r"\W*(?:(?:option|answer|choice) )?\(?(?P<letter>[A-Ja-j])\)?\s*(?:[:.)–-][\s\S]*)?", re.IGNORECASE
-)
-
-
 def is_text(latex: str) -> bool:
     r"""Return True if a reference is words and no formula: `\text{The equilibrium is stable}`, `stable`."""
-    return bool(_TEXT_ONLY.fullmatch(latex)) and bool(words(latex))
+    return bool(_PATTERNS["text_only"].fullmatch(latex)) and bool(words(latex))
 
 
 # Where a solution states an answer ------------------------------------------------------------------------------
 
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*(?=\{)|\\[\s\S]|[{}]")
-_MARKER = re.compile(
-    r"(?:^|(?<=[\s*_#>(]))(?:final[ \t]+)?(?:answer|conclusion)[ \t*_]*(?:\([^()\n]{0,80}\)[ \t*_]*)?"
-    r"(?:[:：]|is(?:[ \t]+that)?(?![A-Za-z])[ \t]*:?)[ \t*_]*(?:\n[ \t]*)*([^\n]+)",
-    re.IGNORECASE,
-)
 _TAKES_BACK = NEGATIONS.union(
     WRONG_WORDS,
     word_set("kidding joking actually instead rather sorry correction wait contrary scratch opposite disregard ignore"),
     word_set("mistake error"),
 )
-_UNCHANGED = re.compile(  # takes back only a change
-    r"\b(?:(?:does|do|did|will) not (?:change|vary)"
-    r"|(?:is|are|was|remains?|remained|stays?|stayed) (?:unchanged|unaffected)"
-    r"|(?:remains?|remained|stays?|stayed) (?:the same|constant))\b",
-    re.IGNORECASE,
-)
-_FIRST_CLAUSE = re.compile(r"[.,;:!?\n]")
-_OF = re.compile(r"\b(?:of|for|in|on|at|with)\b")
-_PRONOUNS = word_set("it this that so therefore hence thus then we find see conclude")
 
 
 def stated_answers(solution_text: str) -> tuple[str, ...]:
@@ -269,7 +251,7 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     last: list[str] = []
     for sentence in _sentences(text)[: -_MAX_SENTENCES - 1 : -1]:
         last.append(sentence)
-        content = words(_UNCHANGED.sub(" ", sentence))
+        content = words(_PATTERNS["unchanged"].sub(" ", sentence))
         if any(word in _TAKES_BACK or is_negation(word) for word in content):
             break
     return (*places, *last)
@@ -287,7 +269,7 @@ def _presented(solution_text: str) -> tuple[str, tuple[str, ...]]:
     text = blank_spans(text, sorted(thinking_spans(text)))
     text = BROKEN_WORD.sub("", mask(text)[0])
     boxes = "\n".join(dict.fromkeys(content.strip() for content in boxes_of(text)))
-    lines = "\n".join(dict.fromkeys(found[1].strip() for found in _MARKER.finditer(text)))
+    lines = "\n".join(dict.fromkeys(found[1].strip() for found in _PATTERNS["marker"].finditer(text)))
     return text, tuple(place for place in (boxes, lines) if place)
 
 
@@ -309,7 +291,7 @@ def boxes_of(text: str) -> list[str]:
     opened: list[tuple[int, bool]] = []  # where each open brace begins, and if it is a box
     found: list[tuple[int, int]] = []
     boxed = False
-    for mark in _BOX.finditer(text):
+    for mark in _PATTERNS["box"].finditer(text):
         if mark[0] == "{":
             opened.append((mark.end(), boxed))
         elif mark[0] == "}" and opened:
@@ -324,8 +306,6 @@ def boxes_of(text: str) -> list[str]:
 
 # Options of the instructions --------------------------------------------------------------------------------------
 
-_QUOTED = re.compile(r"(?<![A-Za-z0-9])(?:``|['\"“‘`])([^'\"“”‘’`\n]{1,120})(?:''|['\"”’`])(?![A-Za-z0-9])")
-_BETWEEN = re.compile(r"\s*(?:,|;|/|,?\s*\bor\b|,?\s*\band\b)\s*")
 _ITEM = r"[A-Za-z][A-Za-z0-9'-]*(?: [A-Za-z][A-Za-z0-9'-]*){0,5}?"
 _LIST = rf"(?P<list>{_ITEM}(?:\s*,\s*{_ITEM})*\s*,?\s*\bor\b\s+{_ITEM})"
 _LISTED = re.compile(rf"\s*{_LIST}\s*[.!]?\s*")
@@ -339,27 +319,7 @@ _AFTER_LEAD = re.compile(
 _COLON_LIST = re.compile(
     rf":\s*(?P<list>{_ITEM}(?:\s*[,/]\s*{_ITEM}){{1,11}}(?:\s*,?\s*\b(?:or|and)\b\s+{_ITEM})?)\s*(?:[.;!)\n]|$)"
 )
-_SLASHED = re.compile(r"(?<![\w/.-])[A-Za-z-]{2,30}(?:/[A-Za-z-]{2,30})+(?![\w/.-]*\d)(?![\w/])")
-_WHETHER = re.compile(
-    r"\b(?P<lead>whether|either|(?:state|decide|determine|say|indicate|specify|tell|answer) if|is|are|was|were|does|do"
-    r"|did|will)\b(?P<left>[^.;:?!\n()]{1,200}?)\bor\b"
-    r"(?P<right>[^.;:?!,\n()]{1,120})(?P<end>.?)",
-    re.IGNORECASE,
-)
-_COPULA = re.compile(r"^.*\b(?:is|are|was|were|be|becomes?|remains?)\s+(?=\S)", re.IGNORECASE)
-_CUT = re.compile(
-    r"\s+(?:and|when|if|as|at|with|in|for|after|before|during|because|by|on|using|than|relative|compared|from|under|of"
-    r"|that|which|while|since|only)\b.*$",
-    re.IGNORECASE,
-)
-_NO_OPTION = word_set(
-    "a an the in to with as for of using your its this that these it they we you what which how why where when whether"
-    " if terms value answer answers result units unit number and or not either both explain"
-)
-_ASKING = word_set("state specify write say give indicate answer decide determine choose select find tell whether if")
-_COPULA_WORDS = word_set("is are was were")
 _MAX_SHORT = 3  # words of an option, where instructions are nothing but the list
-_NO_SLASH = word_set("and/or either/or his/her he/she s/he if/when input/output")
 
 
 def options_of(instructions: str) -> tuple[str, ...]:
@@ -371,9 +331,9 @@ def options_of(instructions: str) -> tuple[str, ...]:
     ('stable', 'unstable')
     """
     text = visible_text(instructions[:_MAX_INSTRUCTIONS], keep="'\"“”‘’`")
-    if quoted := list(_QUOTED.finditer(text)):
+    if quoted := list(_PATTERNS["quoted"].finditer(text)):
         return _distinct_options(_quoted_options(text, quoted))
-    if slashed := {mark[0] for mark in _SLASHED.finditer(text) if _is_choice(mark[0])}:
+    if slashed := {mark[0] for mark in _PATTERNS["slashed"].finditer(text) if _is_choice(mark[0])}:
         return _distinct_options(slashed.pop().split("/") if len(slashed) == 1 else [])
     for pattern in (_AFTER_LEAD, _COLON_LIST):
         for mark in pattern.finditer(text):
@@ -384,8 +344,10 @@ def options_of(instructions: str) -> tuple[str, ...]:
     if whole is None:
         return options
     items = _list_items(whole["list"])
-    is_short = all(len(item.split()) <= _MAX_SHORT and _COPULA_WORDS.isdisjoint(item.split()) for item in items)
-    return _distinct_options(items) if is_short and items[0].split()[0].lower() not in _ASKING else ()
+    is_short = all(
+        len(item.split()) <= _MAX_SHORT and _WORDS["copula_words"].isdisjoint(item.split()) for item in items
+    )
+    return _distinct_options(items) if is_short and items[0].split()[0].lower() not in _WORDS["asking"] else ()
 
 
 def _list_items(listed: str) -> list[str]:
@@ -408,7 +370,7 @@ def _quoted_options(text: str, quoted: list[re.Match[str]]) -> list[str]:
     """
     rows: list[list[str]] = [[quoted[0][1]]]
     for one, two in pairwise(quoted):
-        if _BETWEEN.fullmatch(text, one.end(), two.start()):
+        if _PATTERNS["between"].fullmatch(text, one.end(), two.start()):
             rows[-1].append(two[1])
         else:
             rows.append([two[1]])
@@ -442,7 +404,7 @@ def _is_choice(slashed: str) -> bool:
     """Return True if words with slashes are options (`up/down`), not a unit (`m/s`) or phrase (`and/or`)."""
     parts = slashed.split("/")
     is_unit = any(find_unit(part) is not None for part in parts) and not _are_ordinals(parts)
-    return slashed.lower() not in _NO_SLASH and not is_unit
+    return slashed.lower() not in _WORDS["no_slash"] and not is_unit
 
 
 def _are_ordinals(options: Sequence[str]) -> bool:
@@ -453,17 +415,17 @@ def _are_ordinals(options: Sequence[str]) -> bool:
 def _options_of_whether(text: str) -> list[str]:
     """Return the options of the only "whether it is real or virtual", "either up or down", "Is it up or down?"."""
     found: list[list[str]] = []
-    for mark in _WHETHER.finditer(text):
+    for mark in _PATTERNS["whether"].finditer(text):
         lead = mark["lead"].lower()
         if lead not in ("whether", "either") and not lead.endswith(" if") and mark["end"] != "?":
             continue
-        right = _CUT.sub("", mark["right"].strip()).strip()
+        right = _PATTERNS["cut"].sub("", mark["right"].strip()).strip()
         parts = [part.strip() for part in mark["left"].split(",") if part.strip()]
         if not parts or not right or right.lower() == "not" or re.search(r"\bor\b", mark["right"]):
             return []
         last = right.split()
-        first = (_COPULA.sub("", parts[0]) if lead != "either" else parts[0]).split()
-        has_copula = _COPULA.match(parts[0]) is not None
+        first = (_PATTERNS["copula"].sub("", parts[0]) if lead != "either" else parts[0]).split()
+        has_copula = _PATTERNS["copula"].match(parts[0]) is not None
         n_words = len(parts[1].split()) if len(parts) > 1 else len(last)
         if lead == "either":
             last = last[: len(first)]
@@ -497,14 +459,13 @@ def _may_be_option(option: str, options: Sequence[str]) -> bool:
     if not all(re.fullmatch(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", word) for word in split):
         return False
     if len(split) == 1:
-        return split[0] not in _NO_OPTION
+        return split[0] not in _WORDS["no_option"]
     starts_phrase = split[0] in ("in", "to") and split[1] in ("terms", "units", "si")
-    return not starts_phrase and split[0] not in _NO_OPTION - {"to", "in", "the", "a", "an", "not", "both"}
+    return not starts_phrase and split[0] not in _WORDS["no_option"] - {"to", "in", "the", "a", "an", "not", "both"}
 
 
 # Words ------------------------------------------------------------------------------------------------------------
 
-_EMPTY = word_set("a an the is are was were be it to of in on its this that toward towards")
 _STOPS = frozenset(".;:!?\n")
 _SENTENCE_MARKS = frozenset(".!?\n")
 
@@ -512,7 +473,7 @@ _SENTENCE_MARKS = frozenset(".!?\n")
 def _distinguishing_words(option: str) -> tuple[str, ...]:
     """Return the words of an option without articles, copulas and prepositions; all words if nothing else is left."""
     split = words(visible_text(option))
-    return tuple(word for word in split if word not in _EMPTY) or tuple(split)
+    return tuple(word for word in split if word not in _WORDS["empty"]) or tuple(split)
 
 
 def _stem(word: str) -> str:
@@ -525,29 +486,8 @@ def _stem(word: str) -> str:
 
 # What a place settles on ------------------------------------------------------------------------------------------
 
-_TURNS_AWAY = word_set(
-    "without hardly anything opposite contrary instead rather fail fails failed failing lack lacks lacking unlikely"
-    " impossible far except excluding prevents prevented avoid avoids deny denies denied reject rejected"
-    " cease ceases ceased scarcely rarely seldom none nobody nothing nowhere contradicts"
-    " lose loses losing lost stop stops stopped stopping unlike contrast require requires required needs absent"
-)
-_CLAUSE_STARTS = word_set("but however although though because since so therefore hence thus while whereas making")
-_INVERTED = word_set("were had should")  # `were it stable, ...`
-_WEAKENED = word_set(
-    "barely almost nearly marginally neutrally partly partially conditionally quasi semi meta half less more"
-    " temporarily initially first somewhat sort kind pseudo slightly counter anti contra"
-)
 _WRONG = WRONG_WORDS | word_set("mistake myth misconception")
-_VERBS = word_set(
-    "is are was were it they he she this that makes make making becomes become remains remain has have which there"
-)
-_SINCE = word_set("because since as for it the this they")
 _NEAR = 4  # words before an option within which "not" turns it round
-_THEREFORE = re.compile(
-    r"(?:^|[.,;:\n]\s*(?:and\s+)?)so\b(?!\s+(?:stable|much|many|that|far|long)\b)"
-    r"|\b(?:therefore|hence|thus|consequently|in conclusion|conclude that|(?:final )?answer\s*(?:is)?\s*:?)",
-    re.IGNORECASE,
-)
 # A sentence contrary to fact, `Below 7.00 rad/s it would be stable`, says nothing of the case that was asked.
 _NO_TURN = r"(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*"
 _CONTRARY = re.compile(
@@ -556,13 +496,6 @@ _CONTRARY = re.compile(
     r"[^;:!?]*?\bwould\b)"
     r"|without\b|to (?:make|be|become|keep|get|render)\b|(?:if\b[^;:!?]*?\b)?(?:were|had)\b)"
     rf"{_NO_TURN}?\bwould\b{_NO_TURN}",
-    re.IGNORECASE,
-)
-# `One might expect that it decreases, but` is no hedge of what stands behind it.
-_PIECES = re.compile(r"[;()]|,?\s(?:whereas|while|but|although)\b")
-_EXPECTED = re.compile(
-    r"\b(?:one|we|you|many|people) (?:might|may|would|could) (?:\w+ )?(?:expect|think|guess|believe|suppose)\b"
-    r"[^.;:!?]*?\b(?:but|however|yet)\b",
     re.IGNORECASE,
 )
 _YES_NO = frozenset((("yes",), ("no",)))
@@ -595,14 +528,14 @@ def _chosen_option(place: str, options: tuple[str, ...]) -> _Choice | None:
     """Return the option that a text states, else the one stated after its last "therefore"; None if it names none."""
     if len(place) > _MAX_PLACE:
         return _Choice(why=f"more than {MAX_WORDS} words are no answer")
-    pieces = _PIECES.split(place)
+    pieces = _PATTERNS["pieces"].split(place)
     of_this_case = [piece for piece in pieces if not _CONTRARY.fullmatch(piece)]
     if not of_this_case or _CONTRARY.fullmatch(place):
         return None
     place = place if len(of_this_case) == len(pieces) else "; ".join(of_this_case)
-    shown = _EXPECTED.sub(" ", visible_text(place))
+    shown = _PATTERNS["expected"].sub(" ", visible_text(place))
     found = _choice_throughout(shown, options)
-    turns = [] if found is None or found.option else list(_THEREFORE.finditer(shown))
+    turns = [] if found is None or found.option else list(_PATTERNS["therefore"].finditer(shown))
     if turns:
         before = _choice_throughout(shown[: turns[-1].start()], options)
         last = _choice_throughout(shown[turns[-1].end() :], options)
@@ -695,7 +628,7 @@ def _in_order(tokens: list[str], content: tuple[str, ...], has_endings: bool) ->
         at: list[int] = []
         place = start
         for word in content:
-            while at and place < len(tokens) and tokens[place] in _EMPTY:
+            while at and place < len(tokens) and tokens[place] in _WORDS["empty"]:
                 place += 1
             if place >= len(tokens) or not _is_word(tokens[place], word, has_endings):
                 break
@@ -723,7 +656,7 @@ def _yes_or_no(tokens: list[str], contents: list[tuple[str, ...]]) -> Iterator[_
     """Yield the mentions of `yes`, and of `no` where it is an answer: in `there is no friction` it is not."""
     for at, word in enumerate(tokens):
         after = tokens[at + 1] if at + 1 < len(tokens) else "."
-        if word == "yes" or (word == "no" and (after in MARKS or after in _SINCE)):
+        if word == "yes" or (word == "no" and (after in MARKS or after in _WORDS["since"])):
             is_hedged = "?" in tokens[at : _token_bounds(tokens, at, at, _STOPS)[1] + 1] or not HEDGES.isdisjoint(
                 tokens[:at]
             )
@@ -751,8 +684,12 @@ def _sense(tokens: list[str], mention: _Mention, named: set[int], own: Collectio
     sentence = tokens[slice(*_token_bounds(tokens, first, last, _SENTENCE_MARKS))]
     if (end < len(tokens) and tokens[end] == "?") or not (_WRONG - {*own}).isdisjoint(sentence):
         return 0
-    clause = tokens[slice(*_token_bounds(tokens, first, last, MARKS | _CLAUSE_STARTS))]
-    if not HEDGES.isdisjoint(clause) or clause[0] in _INVERTED or (first and tokens[first - 1] in _WEAKENED):
+    clause = tokens[slice(*_token_bounds(tokens, first, last, MARKS | _WORDS["clause_starts"]))]
+    if (
+        not HEDGES.isdisjoint(clause)
+        or clause[0] in _WORDS["inverted"]
+        or (first and tokens[first - 1] in _WORDS["weakened"])
+    ):
         return 0
     if _is_denied_after(tokens, last, end, named):
         return 0
@@ -770,7 +707,7 @@ def _negations_before(tokens: list[str], first: int, start: int, named: set[int]
     has_verb, is_direct = False, True
     for at in range(first - 1, start - 1, -1):
         word = tokens[at]
-        if word in _CLAUSE_STARTS or (has_verb and (word in MARKS or word == "and")):
+        if word in _WORDS["clause_starts"] or (has_verb and (word in MARKS or word == "and")):
             break
         if word in MARKS or word in ("and", "or"):
             is_direct = False
@@ -779,9 +716,9 @@ def _negations_before(tokens: list[str], first: int, start: int, named: set[int]
         elif is_negation(word):
             is_near = is_direct and n_words < _NEAR
             near, far = near + is_near, far + (not is_near)
-        elif word in _TURNS_AWAY or (word == "than" and not n_words):
+        elif word in _WORDS["turns_away"] or (word == "than" and not n_words):
             far += 1
-        has_verb = has_verb or word in _VERBS
+        has_verb = has_verb or word in _WORDS["verbs"]
         n_words += word not in MARKS
     if start > 1 and tokens[start - 1] == ":" and is_negation(tokens[start - 2]):
         far += 1
@@ -792,8 +729,13 @@ def _is_denied_after(tokens: list[str], last: int, end: int, named: set[int]) ->
     """Return True if a denial follows a mention: `stable it is not`, `stable, not`; not if it denies another option."""
     for at in range(last + 1, end):
         is_far = at > last + _NEAR
-        if at in named or tokens[at] in _CLAUSE_STARTS or tokens[at] == "and" or (is_far and tokens[at] in MARKS):
+        if (
+            at in named
+            or tokens[at] in _WORDS["clause_starts"]
+            or tokens[at] == "and"
+            or (is_far and tokens[at] in MARKS)
+        ):
             return False
-        if is_negation(tokens[at]) or tokens[at] in _TURNS_AWAY:
+        if is_negation(tokens[at]) or tokens[at] in _WORDS["turns_away"]:
             return not any(place in named for place in range(at + 1, min(end, at + 1 + _NEAR)))
     return False

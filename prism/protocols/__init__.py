@@ -3,7 +3,7 @@
 To add a protocol NAME:
 
 1. `prism/protocols/NAME.py` computes rows. Findings come from rules where a rule can decide, from a findings file where
-   none can, and are null where neither does: `bases.settle(by_rules, by_file, prefer_rules=...)` says what counts and
+   none can, and are null where neither does: `rows.settle(by_rules, by_file, prefer_rules=...)` says what counts and
    on what basis. All arithmetic is in `fractions.Fraction`.
 
    - Rollouts that are graded by rule: `graded_rollouts.grade_rollouts(problems, rollouts, then=..., workers=...)`

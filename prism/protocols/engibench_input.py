@@ -15,28 +15,30 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from prism.authoring.importers.layouts import layout
 from prism.inputs import did_you_mean, shown
 from prism.latex import solution_text
-from prism.problem.fields import LoadReport, is_integer
-from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, Text, exact_number, read_shape, whole_number
+from prism.problem.shapes import (
+    PASSES_UNKNOWN,
+    About,
+    Flag,
+    Id,
+    LoadReport,
+    Text,
+    exact_number,
+    is_integer,
+    read_shape,
+    whole_number,
+)
 from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
 from prism.protocols.entry_files import ENTRY, Entry, Table, read_entries
 from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.rollouts import SOLUTION_FIELDS, kept_fields
 
-VARIANTS = {
-    "original": ("problem", "answer"),
-    "knowledge": ("knowledge_enhanced_problem", "answer"),
-    "abstract": ("converted_problem", "converted_problem_llm_answer"),
-    "perturbed": ("rewritten_problem", "rewritten_answer"),
-    "perturbed_knowledge": ("rewritten_knowledge_enhanced_problem", "rewritten_answer"),
-    "perturbed_abstract": ("rewritten_converted_problem", "rewritten_converted_problem_llm_answer"),
-}
+VARIANTS: Mapping[str, list[str]] = layout("engibench")["variants"]
 """The columns of question and key of each variant, of Levels 1 and 2."""
 
-OPEN_VARIANTS = {
-    "original": ("question", "subquestion"), "perturbed": ("question_modified", "subquestion_modified"),
-}  # fmt: skip
+OPEN_VARIANTS: Mapping[str, list[str]] = layout("engibench")["open_variants"]
 """The columns that make the question of each variant, of Level 3."""
 
 OPEN_LEVEL = 3

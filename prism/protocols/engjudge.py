@@ -17,7 +17,6 @@ from typing import Any
 from prism.errors import DataFileError
 from prism.inputs import shown
 from prism.problem.source import first_and_count
-from prism.protocols.bases import Settled, settle
 from prism.protocols.engjudge_corrections import Rating, corrected_mean
 from prism.protocols.engjudge_findings import JudgedPart, JudgedSanity, SolutionFindings
 from prism.protocols.engjudge_rules import RuledPart, RuledSolution
@@ -37,7 +36,7 @@ from prism.protocols.engjudge_scoring import (
 from prism.protocols.engjudge_topology import NAMES, TOPOLOGIES
 from prism.protocols.entry_files import Entry, EntryFile
 from prism.protocols.graded_rollouts import GradedRollout
-from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+from prism.protocols.rows import Basis, Part, ProtocolRow, Scored, Settled, settle
 
 PROTOCOL = "engjudge"
 BASELINES = ("engjudge_single_pass", "engjudge_single_pass_dp")

@@ -45,11 +45,20 @@ from prism.latex import solution_text
 from prism.physics.context import parse
 from prism.physics.quantities import single_unit
 from prism.physics.tables import Unit
-from prism.protocols.engjudge_answers import CORRECT_WITHIN, SEVERITIES, Band, error_band, overall_band, relative_error
-from prism.protocols.engjudge_findings import CAPS, DIMENSION, IMPOSSIBLE
+from prism.protocols.engjudge_findings import (
+    CAPS,
+    CORRECT_WITHIN,
+    DIMENSION,
+    IMPOSSIBLE,
+    SEVERITIES,
+    Band,
+    error_band,
+    overall_band,
+    relative_error,
+)
 from prism.protocols.engjudge_sanity import ImpossibleValue, StatedValue, find_impossible
 from prism.protocols.engjudge_scoring import FULL, PENALTIES, stage_totals
-from prism.protocols.engjudge_tags import TaggedStages, stages_of
+from prism.protocols.engjudge_topology import TaggedStages, stages_of
 from prism.runs.rollouts import Rollout
 
 REPAIRED = frozenset(

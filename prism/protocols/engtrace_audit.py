@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import median, pvariance
 from typing import Annotated, Any, ClassVar
 
-from prism.problem.fields import LoadReport
-from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, exact_number, read_shape
+from prism.problem.shapes import PASSES_UNKNOWN, About, Flag, Id, LoadReport, exact_number, read_shape
 from prism.protocols.entry_files import ENTRY, JUDGED, EntryFile, Table, of_shape, read_entries
 
 THRESHOLD = Fraction(4)  # on the scale of 1 to 5; the paper's value is not readable

@@ -14,13 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prism.protocols.bases import settle
-from prism.protocols.engtrace_assignment import best_assignment, total
+from prism.protocols.engtrace_files import Vote, consensus, in_words
 from prism.protocols.engtrace_formulas import Meeting, StepPair, StepPairs
+from prism.protocols.engtrace_scores import best_assignment, total
 from prism.protocols.engtrace_similarity import Measure, Similarity
 from prism.protocols.engtrace_steps import Trace, Variant, numbers_agree
-from prism.protocols.engtrace_votes import Vote, consensus, in_words
-from prism.protocols.rows import Basis
+from prism.protocols.rows import Basis, settle
 
 STEP_TOLERANCE = Fraction(2, 100)  # relative, of the numbers of steps; in the paper it is not readable
 ACCEPT_SHARE = Fraction(7, 10)  # of gold steps, that is to be exceeded; in the paper it is not readable

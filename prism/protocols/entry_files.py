@@ -1,17 +1,27 @@
-"""Read a findings file (or another file of objects) entry by entry: all faults at once, repairs told.
+r"""Read a findings file (or another file of objects) entry by entry: all faults at once, repairs told.
 
 An entry is an object: a line of JSON Lines, an item of a JSON list, or the one object of a JSON file. A file that is
-none of these is searched for JSON (`repaired_json`), as the answer of a judge model often is, and each entry that was
+none of these is searched for JSON, as the answer of a judge model often is, and each entry that was
 found so says it in its `notes`.
 
 A protocol gives a function that reads one entry: it holds it to a shape (`of_shape`), adds further faults to the
 `LoadReport` it is handed, and returns a value of its own.
+
+Find JSON in text that is not only JSON: a code fence, sentences around it, an answer that was cut off.
+
+Brackets are matched, strings skipped; nothing inside a value is changed. What begins like an object (`{` and a quote)
+or like a list of objects (`[` and `{`) and closes is a value. What does not close was cut off: it ends behind its last
+whole item, and the open brackets are closed there. Every repair is told.
+
+Refused: mending what stands inside (lacking quotes, comments, commas too many, backslashes that no escape has). Each
+such mend has two readings, and a finding that is misread moves a score.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,10 +29,119 @@ from typing import Any, Generic, TypeVar
 from prism.errors import PrismError
 from prism.grading.row import json_line
 from prism.inputs import decode, near_file, parse_json, read_bytes, refuse_constant, value_faults
-from prism.problem.fields import LoadReport
-from prism.problem.shapes import JSON, read_shape
-from prism.protocols.repaired_json import FENCE, FoundValue, find_values
+from prism.problem.shapes import JSON, LoadReport, read_shape
 from prism.runs.records import MAX_RECORD, Faults
+
+_OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*\{)")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|"|[{}\[\],]', re.DOTALL)
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
+_CLOSING = {"{": "}", "[": "]"}
+FENCE, AROUND = "read out of a code fence", "read out of the text around it"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundValue:
+    """A JSON value found in a text.
+
+    Attributes:
+        line: where it begins, from 1.
+        remarks: what had to be repaired; empty if nothing had to.
+        fault: why the value cannot be read; then `value` is None.
+    """
+
+    value: Any
+    line: int
+    remarks: tuple[str, ...] = ()
+    fault: str = ""
+
+
+def find_values(text: str) -> tuple[FoundValue, ...]:
+    r"""Return the objects and lists of objects that stand in a text, in order.
+
+    >>> find_values('Here it is:\n```json\n{"a": 1}\n```')[0].remarks
+    ('read out of a code fence', 'read out of the text around it')
+    >>> (found := find_values('{"a": [1, 2], "b": [3, 4')[0]).value
+    {'a': [1, 2], 'b': [3]}
+    >>> found.remarks
+    ('cut off: ended behind character 21, 2 brackets closed',)
+    """
+    spans = tuple(_spans(text))
+    outside = _outside(text, spans)
+    remarks = [FENCE] if _FENCE.search(outside) else []
+    remarks += [AROUND] if _FENCE.sub("", outside).strip(" \t\r\n,") else []
+    found = []
+    for span in spans:
+        line = text.count("\n", 0, span.start) + 1
+        try:
+            value = parse_json(text[span.start : span.end] + span.closing, table=dict, constant=refuse_constant)
+        except PrismError as error:
+            found.append(FoundValue(None, line, (), f"no JSON: {error}"))
+            continue
+        found.append(FoundValue(value, line, (*remarks, *span.remarks)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Where a value stands, up to its last whole item, and the brackets that it lacks."""
+
+    start: int
+    end: int
+    closing: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def _spans(text: str) -> Iterator[_Span]:
+    """Yield the span of each value of a text; one that was cut off is the last one."""
+    position = 0
+    while opening := _OPENING.search(text, position):
+        span = _span_at(text, opening.start())
+        if span is None:  # cut off within its first item
+            yield _Span(opening.start(), opening.start() + 1, _CLOSING[opening[0]], (_cut_remark(1, 1),))
+            return
+        yield span
+        if span.remarks:
+            return
+        position = span.end
+
+
+def _span_at(text: str, start: int) -> _Span | None:
+    """Return the span of the value that begins at `start`; None if it is cut off before its first item ends."""
+    open_brackets: list[str] = []
+    last: tuple[int, str] | None = None
+    for token in _TOKEN.finditer(text, start):
+        mark = token[0]
+        if mark in _CLOSING:
+            open_brackets.append(_CLOSING[mark])
+        elif mark in ("}", "]"):
+            if open_brackets.pop() != mark:
+                return _Span(start, token.end())  # what it is not, the reader of JSON says
+            if not open_brackets:
+                return _Span(start, token.end())
+            last = token.end(), "".join(reversed(open_brackets))
+        elif mark == ",":
+            last = token.start(), "".join(reversed(open_brackets))
+        elif mark == '"':  # of a string without end
+            break
+    if last is None:
+        return None
+    end, closing = last
+    return _Span(start, end, closing, (_cut_remark(end - start, len(closing)),))
+
+
+def _cut_remark(n: int, n_closed: int) -> str:
+    """Say where a value was cut off: behind its `n`-th character."""
+    return f"cut off: ended behind character {n}, {n_closed} {'bracket' if n_closed == 1 else 'brackets'} closed"
+
+
+def _outside(text: str, spans: tuple[_Span, ...]) -> str:
+    """Return the text without its values; what is lost of one that was cut off belongs to it."""
+    kept, position = [], 0
+    for span in spans:
+        kept.append(text[position : span.start])
+        position = len(text) if span.remarks else span.end
+    return "".join((*kept, text[position:]))
+
 
 T = TypeVar("T")
 Table = Mapping[str, Any]

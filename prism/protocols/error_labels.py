@@ -19,9 +19,8 @@ from typing import Annotated, Any
 
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
 from prism.errors import PrismError
-from prism.problem.fields import LoadReport
 from prism.problem.schema import Problem
-from prism.problem.shapes import About, Id, Reader, Text, exact_number, one_of, read_shape
+from prism.problem.shapes import About, Id, LoadReport, Reader, Text, exact_number, one_of, read_shape
 from prism.protocols.entry_files import ENTRY, EntryFile, Table, read_entries
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.psas_findings import LABELS

@@ -19,9 +19,9 @@ from prism.grading.result import Grade
 from prism.latex import solution_text
 from prism.problem.schema import Problem, in_alternative
 from prism.protocols.rows import Scored
-from prism.runs.bulk import Options, grade_rollout, in_input_order, without_score
+from prism.runs.bulk import Options, grade_rollout, in_input_order, make_tasks, results_of, without_score
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, Killed, Task, run_in_workers, run_serial
+from prism.runs.workers import KILL_AFTER, Killed
 
 T = TypeVar("T")
 Then = Callable[[PreparedProblem, Rollout, Grade], T]
@@ -84,14 +84,8 @@ def grade_rollouts(
         PrismError: workers that do not start. Never anything about a solution: where the grader fails, the grade has
             no score, and an incident says why.
     """
-    tasks = (Task(ordinal, one, problems[one.problem_id]) for ordinal, one in enumerate(rollouts))
     job = partial(_graded, then=then, thinking=thinking)
-    found = (
-        run_in_workers(tasks, job, workers=workers, training=False, kill_after=kill_after)
-        if workers
-        else run_serial(tasks, job, training=False)
-    )
-    for done in in_input_order(found):
+    for done in in_input_order(results_of(make_tasks(problems, rollouts), job, workers=workers, kill_after=kill_after)):
         task = done.task
         if isinstance(done.result, Killed):
             lost = without_score(task.loaded, task.rollout, "killed", done.result.reason)

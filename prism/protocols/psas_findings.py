@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 from prism.errors import PrismError
-from prism.problem.fields import LoadReport
-from prism.problem.shapes import Flag, Id, Text, one_of, read_shape
-from prism.protocols.bases import Settled, settle
+from prism.problem.shapes import Flag, Id, LoadReport, Text, one_of, read_shape
 from prism.protocols.entry_files import (
     ENTRY,
     Entry,
@@ -27,17 +25,10 @@ from prism.protocols.entry_files import (
 )
 from prism.protocols.psas import Marked, PartMarks, StepMarks
 from prism.protocols.psas_steps import ReferencePart, ReferenceStep, step_name
-from prism.protocols.rows import Basis
+from prism.protocols.rows import Basis, Settled, settle
+from prism.resources import meanings
 
-LABELS = {
-    "DAE": "diagram analysis error",
-    "PTAE": "physics theorem application error",
-    "MPUE": "modelling and process understanding error",
-    "CAE": "condition or assumption error",
-    "VRE": "variable relationship error",
-    "DCE": "derivation and computation error",
-    "UDE": "unit and dimension error",
-}
+LABELS: Mapping[str, str] = meanings("protocols.labels")
 """The error labels of the published prompt, by their short names (PRISM-Physics, arXiv 2510.03185, has the same)."""
 
 

@@ -9,19 +9,180 @@ which is no failure of the grader and no incident.
 
 Refused: an own file format, which four commands would have to learn; and settings that differ from row to row. What
 was chosen for a run belongs to its grader, as the fingerprint does, and rows of two graders are not compared.
+
+Who decides a part where rules and a findings file may both say something.
+
+Write the rows of a protocol as JSON Lines or Parquet, and count what a run made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from prism.errors import PrismError
 from prism.grading.result import Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line
+from prism.inputs import why_failed
+from prism.runs.records import NEEDS_PARQUET
+from prism.runs.score_files import write_parquet, writer_of
 from prism.version import RULES, __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BLOCK = 1000  # rows of a row group in Parquet
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolSummary:
+    """Counts over the rows of a run.
+
+    Attributes:
+        statuses: rows by status; `undecided` are those without score on which nothing failed.
+        mean: of the scores; None without any.
+        mean_low, mean_high: of the two bounds, over all rows on which nothing failed, those without score too.
+        bases: parts by what decided them.
+        n_incident: failures of the grader.
+        notes: rows by the note they have, without what a note says behind a colon.
+    """
+
+    protocol: str
+    variant: str
+    n: int
+    statuses: dict[str, int]
+    mean: Fraction | None
+    mean_low: Fraction | None
+    mean_high: Fraction | None
+    bases: dict[str, int]
+    n_incident: int
+    notes: dict[str, int]
+
+    @property
+    def n_scored(self) -> int:
+        """Number of rows that have a score."""
+        return sum(self.statuses.get(status, 0) for status in ("ok", "too_large"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "protocol": self.protocol, "variant": self.variant, "rows": self.n, "scored": self.n_scored,
+            "statuses": dict(sorted(self.statuses.items())), "mean_score": rounded(self.mean),
+            "mean_low": rounded(self.mean_low), "mean_high": rounded(self.mean_high),
+            "parts_by_basis": dict(sorted(self.bases.items())), "incidents": self.n_incident,
+            "rows_by_note": dict(sorted(self.notes.items())),
+        }  # fmt: skip
+
+
+def summarize(rows: Sequence[ProtocolRow], *, protocol: str, variant: str) -> ProtocolSummary:
+    """Count the rows of a run."""
+    sound = [row for row in rows if row.status not in ("killed", "internal")]
+    heads = Counter(head for row in rows for head in {note.split(":")[0] for note in row.notes})
+    return ProtocolSummary(
+        protocol, variant, len(rows), dict(Counter(row.status for row in rows)),
+        mean_of([row.score for row in rows if row.score is not None]),
+        mean_of([row.score_low for row in sound]), mean_of([row.score_high for row in sound]),
+        dict(Counter(str(part.basis) for row in rows for part in row.parts)),
+        sum(len(row.about.incidents) for row in rows), dict(heads),
+    )  # fmt: skip
+
+
+def row_dicts(rows: Sequence[ProtocolRow]) -> list[dict[str, Any]]:
+    """Return the rows as they are written; each names all policies of the run, null where it has none."""
+    dicts = [row.to_dict() for row in rows]
+    names = sorted({name for row in dicts for name in row["policies"]})
+    return [{**row, "policies": {name: row["policies"].get(name) for name in names}} for row in dicts]
+
+
+def check_ending(out: Path) -> None:
+    """Refuse a file that no rows can be written to, before any work is done.
+
+    Errors:
+        PrismError: another ending than .jsonl, .ndjson and .parquet; Parquet without pyarrow installed.
+    """
+    writer_of(out)
+
+
+def write_rows(out: Path, rows: Sequence[ProtocolRow]) -> None:
+    """Write rows to a file in one step: it is complete, or not there.
+
+    Errors:
+        PrismError: as of `check_ending`; a file that cannot be written.
+    """
+    write = writer_of(out)
+    dicts = row_dicts(rows)
+    blocks = ([json_line(row) for row in dicts[at : at + _BLOCK]] for at in range(0, len(dicts), _BLOCK))
+    part = out.with_name(f"{out.name}.part")
+    try:
+        with part.open("wb") as file:
+            if out.suffix == ".parquet":
+                write_parquet(file, blocks, _columns(dicts[0]["policies"] if dicts else {"score": None}))
+            else:
+                write(file, blocks)
+        os.replace(part, out)  # noqa: PTH105 - in one step, over what is there
+    except OSError as error:
+        raise PrismError(f"{out}: cannot be written: {why_failed(error)}") from error
+
+
+def _columns(policies: dict[str, Any]) -> pa.Schema:
+    """Return the Arrow schema of protocol rows that have these policies; raises PrismError without pyarrow."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise PrismError(NEEDS_PARQUET) from error
+    text, whole, real = pa.string(), pa.int64(), pa.float64()
+    texts, indices = pa.list_(text), pa.list_(whole)
+    columns = {
+        "problem_id": text, "sample_id": text, "status": text, "score": real, "score_low": real, "score_high": real,
+        "scale": whole, "protocol": text, "variant": text, "undecided_parts": whole,
+        "parts": pa.list_(pa.struct({"basis": text, "findings": texts, "name": text, "score": real})),
+        "policies": pa.struct(dict.fromkeys(sorted(policies), real)), "final_correct": pa.bool_(), "settings": text,
+        "notes": texts, "meta": text, "matched": indices, "credited": indices, "missing": indices, "alternative": text,
+        "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
+        "problem_sha256": text, "solution_sha256": text, "findings_sha256": text, "schema": whole,
+        "grader": pa.struct({"fingerprint": text, "rules": whole, "version": text}),
+    }  # fmt: skip
+    return pa.schema(sorted(columns.items()))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[T]):
+    """What counts for a part.
+
+    Attributes:
+        value: None where nobody decided.
+        findings: `rules: 1`, `file: 0.5` where the two are in conflict; else empty.
+    """
+
+    value: T | None
+    basis: Basis
+    findings: tuple[str, ...] = ()
+
+
+def settle(by_rules: T | None, by_file: T | None, *, prefer_rules: bool = False) -> Settled[T]:
+    """Settle a part: None means that a side says nothing; in a conflict the file counts, unless the rules are to.
+
+    >>> settle(1, None).basis, settle(1, 1).basis, settle(1, 0).value, settle(1, 0, prefer_rules=True).value
+    (<Basis.RULES: 'rules'>, <Basis.BOTH: 'both'>, 0, 1)
+    """
+    if by_file is None:
+        return Settled(by_rules, Basis.NONE if by_rules is None else Basis.RULES)
+    if by_rules is None:
+        return Settled(by_file, Basis.FILE)
+    if by_rules == by_file:
+        return Settled(by_file, Basis.BOTH)
+    both = (f"rules: {by_rules}", f"file: {by_file}")
+    return Settled(by_rules if prefer_rules else by_file, Basis.CONFLICT, both)
+
 
 DIGITS = 6  # of a score that is written, as `prism.grade` rounds its own
 UNDECIDED = "undecided"  # status of a row without score on which nothing failed

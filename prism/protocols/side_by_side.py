@@ -28,8 +28,7 @@ from prism.protocols.engtrace_files import Gold, Prediction, TracePair
 from prism.protocols.engtrace_formulas import GradedTraces
 from prism.protocols.graded_rollouts import GradedRollout, grade_rollouts
 from prism.protocols.psas import Variant
-from prism.protocols.psas_rules import StatedNodes, stated_nodes, with_part_labels
-from prism.protocols.psas_run import psas_rows
+from prism.protocols.psas_rules import StatedNodes, psas_rows, stated_nodes, with_part_labels
 from prism.protocols.psas_steps import PsasReference, parts_of
 from prism.protocols.rows import ProtocolRow, lost_row, mean_of
 from prism.runs.rollouts import Rollout

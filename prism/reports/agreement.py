@@ -32,22 +32,11 @@ from numpy.typing import NDArray
 from prism.engine.rng import uniform
 from prism.errors import PrismError
 from prism.reports.rating_sets import Floats, Ints, Patterns, Sets, both_vary, mid_ranks, patterns, quotient
+from prism.resources import meanings
 
 REPLICATES = 1000  # bootstrap samples
 LEVEL = 0.95  # of an interval
-REASONS = {
-    "no_items": "no item was rated by all that are compared",
-    "too_few_items": "fewer than two items",
-    "constant_ratings": "one of the two gives the same rating everywhere",
-    "one_category": "all ratings are the same, so that chance agreement is complete",
-    "too_many_values": "more distinct ratings than this coefficient is computed for",
-    "negative_values": "the ratio metric needs ratings that are not negative",
-    "one_problem": "all items are of one problem, so that there is nothing to draw from",
-    "one_template": "all items are of one template, so that there is nothing to draw from",
-    "too_few_rollouts": "no model has as many scored rollouts of a problem",
-    "not_known": "no scored rollout says it",
-    "undefined_in_samples": "undefined in more than half of the bootstrap samples",
-}
+REASONS: Mapping[str, str] = meanings("reports.reasons")
 """Why a coefficient or its interval is null."""
 
 _MAX_RATIO_VALUES = 1000  # the ratio metric compares all pairs of values

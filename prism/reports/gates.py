@@ -24,6 +24,7 @@ from prism.problem.plain_values import plain
 from prism.reports.agreement import REPLICATES
 from prism.reports.html.markup import visible
 from prism.reports.paired_tests import DIGITS, Differences, PairedTest, paired_tests
+from prism.resources import meanings
 from prism.runs.records import Faults
 
 GRAMMAR = """\
@@ -36,16 +37,7 @@ number  = a decimal from -1 to 0
 DEFAULT_GATE = "item<0"
 """What is judged where no gate is named: no item may have a lower score."""
 
-MEASURES = {
-    "any-drop": "an item has a lower score, has lost a right final answer or its score, or stands in one file only",
-    "any-lost-node": "an item does not match a node that it matched; the score may be the same, by way of the closure",
-    "any-missing": "an item stands in one file only",
-    "item": "the change of the score of one item",
-    "mean": "the change of the mean score",
-    "final": "the change of the share of items whose final answers are all right",
-    "min-item": "the score of each item of the new file",
-    "min-mean": "the mean score of the new file",
-}
+MEASURES: Mapping[str, str] = meanings("reports.measures")
 """What a gate is about."""
 
 _GATE = re.compile(r"\s*(item|mean|final)\s*<\s*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*")

@@ -24,6 +24,7 @@ from typing import Any
 
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, parse_json, why_failed
+from prism.resources import meanings
 from prism.runs.records import ABSENT, MAX_RECORD, Keys, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.score_files import is_score_row
 
@@ -44,13 +45,7 @@ _USUAL = {
 }  # fmt: skip
 MAPPED = ("score", "problem_id", "sample_id", "rater", "reason", "order", "model")  # what a map may name
 
-DROPPED = {
-    "no_score": "the judge gave none",
-    "unreadable": "no score can be read from what it said",
-    "unknown_label": "its label is not in the vocabulary",
-    "failed": "its request failed",
-    "pairwise": "compares two solutions, and scores neither",
-}
+DROPPED: Mapping[str, str] = meanings("reports.dropped")
 """Why a judgement has no score."""
 
 _WORDS = {

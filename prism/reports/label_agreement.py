@@ -36,7 +36,7 @@ from prism.reports.agreement import (
     weighted_kappa,
 )
 from prism.reports.judgements import Judgement, word_score
-from prism.reports.rating_sets import Floats, Ints
+from prism.reports.rating_sets import Floats, Ints, Stratum, item_weights, standard_error
 from prism.reports.ratings import (
     RULES,
     SETTLED,
@@ -52,7 +52,6 @@ from prism.reports.ratings import (
     require_raters,
     require_scale,
 )
-from prism.reports.stratified_samples import Stratum, item_weights, standard_error
 
 _NOMINAL = ("percent_agreement", "fleiss_kappa", "krippendorff_alpha_nominal", "gwet_ac1", "pabak")
 _ORDINAL = ("krippendorff_alpha_ordinal", "gwet_ac2")

@@ -29,14 +29,14 @@ from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
 from prism.problem.plain_values import SPREAD, plain
 from prism.problem.schema import Problem
-from prism.reports import spreadsheets
+from prism.reports import table_formats
 from prism.reports.cross_tables import kept_names
 from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
+from prism.reports.rating_sets import Stratum, allocate, draw
 from prism.reports.ratings import RULES, Items, RatingTable, Reading, gather_judgements
 from prism.reports.report_rows import NOT_SAID, UNFIT, ReportRow
-from prism.reports.stratified_samples import Stratum, allocate, draw
 from prism.reports.summary import build_report
 from prism.runs.records import ABSENT, MAX_RECORD, Faults, at_path
 from prism.runs.score_files import score_rows
@@ -276,7 +276,7 @@ def csv_text(sheet: MarkingSheet) -> str:
          item.text)
         for item in sheet.items
     )  # fmt: skip
-    return "\ufeff" + spreadsheets.csv_text([(*COLUMNS, "problem", "solution"), *rows])
+    return "\ufeff" + table_formats.csv_text([(*COLUMNS, "problem", "solution"), *rows])
 
 
 def settled_text(
@@ -305,7 +305,7 @@ def settled_text(
             row = key.rows[at]
             ids = (key.sheet, row.id, row.problem_id, key.check_of(row))
             rows.append((*ids, table.raters[last], said, comment, row.sample_id, by))
-    return spreadsheets.csv_text(rows)
+    return table_formats.csv_text(rows)
 
 
 def problem_text(problem: Problem) -> str:
@@ -545,7 +545,7 @@ def _read_sheet(path: Path, key: SheetKey) -> tuple[str, list[Judgement]]:
     markers: dict[str, None] = {}
     listed = []
     for place, cells in _read_cells(path, faults):
-        own = {name: spreadsheets.plain_cell(cells.get(name, "").strip()) for name in COLUMNS}
+        own = {name: table_formats.plain_cell(cells.get(name, "").strip()) for name in COLUMNS}
         if own["marker"]:
             markers[own["marker"]] = None
         if own["sheet"] != key.sheet:

@@ -19,6 +19,7 @@ from prism.generation.template import VARIANTS
 from prism.grading.result import Grade
 from prism.problem.schema import Problem, TemplateOrigin
 from prism.reports.agreement import Estimate, mean_estimate
+from prism.resources import meanings
 from prism.runs.records import ABSENT, Faults, at_path
 from prism.runs.score_files import grade_of
 
@@ -31,12 +32,7 @@ NOT_SAID, UNRATED = "(not said)", "(not rated)"
 _LARGEST = 1e300  # of a kept number: sums of larger ones would overflow
 DIGITS = 4  # of a share in JSON, so that no last digit depends on the machine
 
-UNFIT = {
-    "problem_absent": "no problem of the files has the id in the row",
-    "problem_changed": "the problem with this id has another sha256 than the row says",
-    "text_absent": "no solution of the file has the ids of the row",
-    "text_changed": "the solution with these ids has another sha256 than the row says",
-}
+UNFIT: Mapping[str, str] = meanings("reports.unfit")
 """Why a row is shown without its problem or its text."""
 
 

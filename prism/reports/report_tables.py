@@ -2,6 +2,10 @@
 
 Nothing is decided here. Terminal, CSV, Markdown and LaTeX show the same tables; the page has its own for what it can
 draw, and shows the rest as they are.
+
+A comparison of several scores as tables: plain data, shown alike by a terminal and by the page.
+
+Agreement in labels, and a sample that was drawn, as tables and lines; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -12,15 +16,183 @@ from dataclasses import replace
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.problem.schema import in_alternative
-from prism.reports.agreement import Estimate
-from prism.reports.cross_tables import cross_data_table
-from prism.reports.rank_tests import RankTest
+from prism.reports.agreement import LEVEL, Estimate
+from prism.reports.cross_tables import cross_data_table, variant_table
+from prism.reports.label_agreement import LabelAgreement, LabelPair, Settlement
+from prism.reports.marking_sheets import SheetKey
+from prism.reports.paired_tests import RankTest
 from prism.reports.ratings import UNALIGNED, Agreement, Alignment, RaterPair, Reliability
 from prism.reports.report_rows import UNFIT
 from prism.reports.run_figures import OF_SAMPLES, ErrorCounts, LengthFigures, SampleFigures
+from prism.reports.score_comparison import BoundedScore, ScoreComparison
 from prism.reports.summary import BINS, Report, missed_nodes, reason_text
 from prism.reports.table_formats import Cell, DataTable, Part, columns, counts, with_intervals
-from prism.reports.variant_differences import variant_table
+from prism.resources import meanings
+
+SCORES: Mapping[str, str] = meanings("reports.scores")
+"""What the scores are that come without a file, in words."""
+
+
+def score_comparison_tables(found: ScoreComparison) -> list[DataTable]:
+    """Return the tables of a comparison: the scores, how they rank alike, models, disagreements."""
+    tables = [_score_table(found), _agreement_table(found)]
+    if found.models:
+        tables.append(_model_table(found))
+    return [*tables, _disagreement_table(found)]
+
+
+def _score_table(found: ScoreComparison) -> DataTable:
+    """Return the figures of each score."""
+    heads = columns(
+        "score", ("responses", "count"), ("null", "count"), ("failed", "count"), ("mean", "values"), ("low", "value"),
+        ("high", "value"), ("0", "count"), ("1", "count"),
+    )  # fmt: skip
+    rows = tuple(
+        (one.name, one.n, one.n_null, one.n_failed, *with_intervals(one.mean), one.mean_low, one.mean_high, one.n_zero,
+         one.n_one)
+        for one in found.figures
+    )  # fmt: skip
+    notes = (
+        "Null: nothing decides it; it is in no mean. 0 and 1: responses with these scores.",
+        "Low and high: the mean with every null at its worst and at its best.",
+    )
+    return DataTable("scores", "The scores", heads, rows, notes=notes)
+
+
+def _agreement_table(found: ScoreComparison) -> DataTable:
+    """Return how each two scores rank the responses."""
+    heads = columns(
+        "score", "beside", ("tau_b", "values"), ("rho", "values"), ("n", "count"), ("tau_b, null low", "value"),
+        ("tau_b, null high", "value"), ("n of all", "count"),
+    )  # fmt: skip
+    rows = tuple(
+        (*one.names, *with_intervals(one.tau_b, one.spearman), one.tau_b.n, one.low, one.high, one.n_bounded)
+        for one in found.agreements
+    )
+    notes = (
+        "Kendall's tau_b and Spearman's rho, over the n responses that both give a score.",
+        f"Intervals of {LEVEL:.0%}, by a bootstrap that draws problems with all their responses.",
+        "Null low, null high: tau_b over all responses of both, with every null at its worst and at its best.",
+    )
+    return DataTable("agreements", "How they rank the same responses", heads, rows, n_keys=2, notes=notes)
+
+
+def _model_table(found: ScoreComparison) -> DataTable:
+    """Return the mean of each score by model, with the model's place."""
+    heads = columns("model", ("responses", "count"))
+    for name in found.names:
+        heads += columns(("mean", "value"), ("place", "count"), group=name)
+    rows = []
+    for one in found.models:
+        cells: list[Cell] = [one.model, one.n]
+        for name in found.names:
+            cells += [one.means.get(name), one.places.get(name)]
+        rows.append(tuple(cells))
+    return DataTable("models", "Models by each score", heads, tuple(rows), notes=("Nulls are in no mean.",))
+
+
+def _disagreement_table(found: ScoreComparison) -> DataTable:
+    """Return the responses that two of the scores rank most differently."""
+    heads = columns("problem", "sample", ("spread", "value"), "lower by", "rank", "higher by", "rank", *found.names)
+    rows: list[tuple[Cell, ...]] = []
+    for one in found.disagreements:
+        ranks = (one.lower, f"{one.lower_rank:.2f}", one.higher, f"{one.higher_rank:.2f}")
+        scores = (_score_text(one.scores.get(name)) for name in found.names)
+        rows.append((one.problem_id, one.sample_id, one.spread, *ranks, *scores))
+    notes = (
+        "Rank: the share of the responses with both scores that a score ranks lower, ties by half.",
+        "Spread: the difference of the two ranks, of the two scores that differ most. Of a null its bounds are shown.",
+    )
+    return DataTable("disagreements", "Where they disagree most", heads, tuple(rows), n_keys=2, notes=notes)
+
+
+def _score_text(score: BoundedScore | None) -> str:
+    """Return a score, `0.50`; the bounds of a null, `0.10 to 0.90`."""
+    if score is None:
+        return "–"
+    return f"{score.low:.2f} to {score.high:.2f}" if score.score is None else f"{score.score:.2f}"
+
+
+def label_parts(agreed: LabelAgreement, settled: Settlement | None = None) -> list[Part]:
+    """Return tables and lines that show agreement in labels: counts, shares, pairs, all raters together."""
+    kind = "from low to high" if agreed.scheme.is_ordered else "without order"
+    parts: list[Part] = [f"Labels, {kind}: {', '.join(agreed.scheme.labels)}"]
+    if agreed.design is not None:
+        n, whole = len(agreed.design.of_item), int(agreed.design.populations.sum())
+        strata = count_of(len(agreed.design.strata), "stratum").replace("stratums", "strata")
+        drawn = f"{n} of {count_of(whole, 'rollout')}, {strata}; figures of all {whole}"
+        parts.append(f"Sample {agreed.design.sheet}: {drawn}")
+    parts += ["", *alignment_parts(agreed.alignment)]
+    if settled is not None:
+        by_all, by_one, n_open = (settled.count(by) for by in ("all", settled.adjudicator, ""))
+        parts.append(f"settled: {by_all} by all, {by_one} by {settled.adjudicator}, {n_open} open")
+    parts += ["", _share_table(agreed)]
+    for number, pair in enumerate(agreed.pairs, start=1):
+        parts += ["", *_label_pair_parts(agreed, number, pair)]
+    if agreed.together:
+        parts += ["", coefficient_table("agreement-all", "All raters", agreed.together)]
+    return [*parts, *repeated_parts(agreed.reliability, has_shifts=False)]
+
+
+def _share_table(agreed: LabelAgreement) -> DataTable:
+    """Return the table of how often each rater gives each label."""
+    is_sample = agreed.design is not None
+    heads = columns("rater", "label", ("items", "count"), ("share", "estimate"), *(["standard error"] * is_sample))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (rater, one.label, one.count, *with_intervals(one.share), *([_error_text(one.standard_error)] * is_sample))
+        for rater, shares in agreed.shares.items()
+        for one in shares
+    )
+    return DataTable("labels", "Labels", heads, rows)
+
+
+def _error_text(error: float | None) -> str:
+    """Write a standard error; `unknown` for None."""
+    return "unknown" if error is None else f"{error:.3f}"
+
+
+def _label_pair_parts(agreed: LabelAgreement, number: int, pair: LabelPair) -> list[Part]:
+    """Return tables and lines of two raters: coefficients, confusion, disagreements."""
+    first, second = pair.raters
+    is_sample = agreed.design is not None
+    line = f"{count_of(pair.n, 'item')} of {count_of(pair.n_problem, 'problem')}"
+    if is_sample:
+        line += f"; standard error of percent_agreement by the sampling alone: {_error_text(pair.standard_error)}"
+        if pair.covered < 1:
+            left = f"strata of {1 - pair.covered:.1%} of the rollouts"
+            line += f"; {left} have no item that both labelled, and are left out"
+    stands = "; in brackets the rollouts that they stand for" if is_sample else ""
+    title = f"Items by label of {first} (rows) and of {second} (columns){stands}:"
+    counts = tuple(
+        (label, *(f"{n} ({weight:.1f})" if is_sample and n else str(n) for n, weight in zip(*cells, strict=True)))
+        for label, *cells in zip(agreed.scheme.labels, pair.confusion, pair.weighted, strict=True)
+    )
+    said = tuple(
+        (
+            f"{item.problem_id}, {item.sample_id}",
+            *(f"{label}  {' '.join(why.split())[:_SHOWN_REASON]}".rstrip()
+              for label, why in zip(item.labels, item.reasons, strict=True)),
+        )
+        for item in pair.disagreements
+    )  # fmt: skip
+    heads = columns("problem, sample", first, second)
+    return [
+        coefficient_table(f"agreement-{number}", f"{first} and {second}", pair.coefficients), line,
+        DataTable(f"confusion-{number}", title, columns("", *agreed.scheme.labels), counts),
+        *([DataTable(f"disagreements-{number}", "Disagreements", heads, said)] if said else []),
+    ]  # fmt: skip
+
+
+def sample_parts(key: SheetKey) -> list[Part]:
+    """Return the table of the strata of a sample that was drawn."""
+    n, whole = len(key.rows), sum(each.population for each in key.strata)
+    rows = tuple((each.name, each.population, each.sampled, f"{each.weight:.3g}") for each in key.strata)
+    heads = columns("stratum", ("rollouts", "count"), ("drawn", "count"), "each stands for")
+    left = key.n_result - whole
+    more = [f"{count_of(left, 'row')} without a score, not drawn from"] if left else []
+    drawn = f"{n} of {count_of(whole, 'rollout')}; labels: {', '.join(key.scheme.labels)}"
+    return [DataTable("strata", f"Sheet {key.sheet}", heads, rows), drawn, *more]
+
 
 _SHOWN_ITEMS = 50  # rows on a terminal
 _SHOWN_REASON = 160  # characters of what a rater said

@@ -32,7 +32,7 @@ from prism.problem.plain_values import UNLISTED, named, plain
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate
-from prism.reports.cross_tables import Crossing, CrossTable, cross_table
+from prism.reports.cross_tables import Crossing, CrossTable, VariantDifferences, cross_table, variant_differences
 from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
 from prism.reports.report_rows import (
     DIGITS,
@@ -54,7 +54,6 @@ from prism.reports.run_figures import (
     length_figures,
     sample_figures,
 )
-from prism.reports.variant_differences import VariantDifferences, variant_differences
 from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
 from prism.runs.score_files import score_rows

@@ -31,6 +31,7 @@ from prism.reports.dag_drawing import has_equal_points, rails
 from prism.reports.gates import Comparison, GateOutcome, describe, describe_outcome, describe_pair, worst_first
 from prism.reports.html.markup import visible
 from prism.reports.table_formats import Cell, DataTable, Kind, Part, columns, counts, in_one_line, shown_rows
+from prism.resources import meanings
 
 _COLOURS = {"matched": "green", "credited": "cyan", "missing": "red"}  # a word stands beside each
 _SHOWN_TITLE = 100  # characters of a title in a list
@@ -42,14 +43,7 @@ _UNFOLDED = (Kind.COUNT, Kind.VALUE, Kind.INTERVAL, Kind.P_VALUE)
 _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
 
-_UNMATCHED = {
-    "withheld": "Formulas that do not count",
-    "other letter": "Formulas in another letter",
-    "right": "Formulas that are right, and no node",
-    "different": "Formulas that differ from all nodes",
-    "undecided": "Formulas not decided",
-    "unread": "Formulas not read",
-}
+_UNMATCHED: Mapping[str, str] = meanings("reports.unmatched")
 """Titles of the tables of formulas that match no node, by status; `different` formulas may be right nevertheless."""
 
 

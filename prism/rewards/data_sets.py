@@ -2,11 +2,13 @@
 
 A row names its problem by the id that the problem set gives it, so that the reward of the same door finds it with the
 same `problems=`. Images go along in the shape that the framework reads; Pillow is asked for only where there are any.
+
+Classes that inherit from those of a framework: made on first use, since nothing here imports a framework before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +20,29 @@ from prism.problem.collection import ProblemSet
 from prism.problem.images import MAX_BYTES, image_content
 from prism.problem.prompts import Prompt, make_prompts, rows_of
 from prism.problem.schema import ProblemSource
+
+
+def made_on_first_use(module: dict[str, Any], makers: Mapping[str, Callable[[], Any]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module (PEP 562) that makes some of its names when they are first asked for.
+
+    Args:
+        module: its `globals()`, in which what was made is kept.
+        makers: what makes each name.
+    """
+
+    def load(name: str) -> Any:
+        """Return a name of the module; AttributeError for any other."""
+        if name not in makers:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        if name not in module:
+            made = makers[name]()
+            if isinstance(made, type):
+                made.__module__, made.__qualname__ = module["__name__"], name
+            module.setdefault(name, made)  # two threads may come first; both take the same one
+        return module[name]
+
+    return load
+
 
 Problems = ProblemSet | Mapping[str, ProblemSource]
 IMAGE_MARK = "<image>"  # where an image stands in a text, for frameworks that read one text with marks

@@ -26,7 +26,6 @@ from operator import index as as_index
 from typing import Any
 
 from prism.errors import PrismError
-from prism.generation.drawing import draw_index, draw_unit, draw_weighted, template_seed
 from prism.generation.exact_values import full_precision
 from prism.generation.instances import (
     Instance,
@@ -39,6 +38,7 @@ from prism.generation.instances import (
 from prism.generation.loading import TemplateSource, template_files
 from prism.generation.preparing import PreparedTemplate, Solved, prepare_template
 from prism.generation.template import ORIGINAL, PERTURBED
+from prism.generation.values import draw_index, draw_unit, draw_weighted, template_seed
 from prism.grading.scoring import Scoring
 from prism.inputs import did_you_mean
 from prism.problem.dag import structural_difficulty

@@ -30,8 +30,7 @@ from prism.grading.scoring import Scoring
 from prism.latex import one_line
 from prism.problem.collection import ProblemSet
 from prism.problem.images import image_content
-from prism.rewards.data_sets import Problems, prompts_with_ids
-from prism.rewards.framework_classes import made_on_first_use
+from prism.rewards.data_sets import Problems, made_on_first_use, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, no_column
 from prism.rewards.rows import warn_of_row
 

@@ -18,10 +18,9 @@ from typing import Any
 
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.data_sets import opened
-from prism.rewards.framework_classes import made_on_first_use
-from prism.rewards.metric_rows import METRICS, MetricRow
+from prism.rewards.data_sets import made_on_first_use, opened
 from prism.rewards.reward import Reward, no_column
+from prism.rewards.rows import METRICS, MetricRow
 
 
 class LightevalScores:

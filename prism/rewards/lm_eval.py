@@ -25,8 +25,8 @@ from typing import Any
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import marked_text, opened
-from prism.rewards.metric_rows import METRICS, MetricRow
 from prism.rewards.reward import Reward, no_column
+from prism.rewards.rows import METRICS, MetricRow
 
 
 class LMEvalResults:

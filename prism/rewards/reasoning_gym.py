@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 from prism.errors import PrismError
 from prism.generation.template import PERTURBED
 from prism.rewards.curriculum import Curriculum, RangeAttributeDefinition
-from prism.rewards.framework_classes import made_on_first_use
+from prism.rewards.data_sets import made_on_first_use
 from prism.rewards.generated import HIGHEST_C3, LOWEST_C3, Restriction, check_settings, endless
 
 NAME = "prism"

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from prism.errors import PrismError
-from prism.rewards.framework_classes import made_on_first_use
+from prism.rewards.data_sets import made_on_first_use
 from prism.rewards.tokens import place_rewards, step_advantages
 from prism.rewards.trl import TRLReward
 

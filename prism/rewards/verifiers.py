@@ -28,7 +28,7 @@ from functools import cache, partial
 from typing import Any
 
 from prism.errors import PrismError, count_of
-from prism.generation.drawing import template_seed
+from prism.generation.values import template_seed
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, prompts_with_ids

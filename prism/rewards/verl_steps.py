@@ -29,7 +29,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
-from prism.rewards.framework_classes import made_on_first_use
+from prism.rewards.data_sets import made_on_first_use
 from prism.rewards.rows import check_row
 from prism.rewards.tokens import place_rewards
 from prism.rewards.verl import cached_reward, column_of, reference_of_row, score_fields

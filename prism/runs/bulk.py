@@ -152,10 +152,10 @@ def grade_many(
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
     faults: list[PrismError] = []
-    tasks = _tasks_before_fault(_make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
-    return _grades_in_order(
-        _run_tasks(tasks, partial(grade_rollout, options=options), options, workers, kill_after), faults
-    )
+    tasks = _tasks_before_fault(make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
+    job = partial(grade_rollout, options=options)
+    found = results_of(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
+    return _grades_in_order(found, faults)
 
 
 def grade_rollout(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> Grade:
@@ -200,14 +200,16 @@ def _grade_to_line(prepared: PreparedProblem, rollout: Rollout, *, options: Opti
     return json_line(grade_to_row(prepared, rollout, options=options))
 
 
-def _run_tasks(tasks: Iterator[Task], job: Job, options: Options, workers: int, kill_after: float) -> Iterator[Done]:
-    """Run the tasks in worker processes, or in this process if `workers` is 0."""
+def results_of(
+    tasks: Iterator[Task], job: Job, *, workers: int, training: bool = False, kill_after: float = KILL_AFTER
+) -> Iterator[Done]:
+    """Yield the results of tasks: from worker processes, in any order, or from this process if `workers` is 0."""
     if workers == 0:
-        return run_serial(tasks, job, training=options.training)
-    return run_in_workers(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
+        return run_serial(tasks, job, training=training)
+    return run_in_workers(tasks, job, workers=workers, training=training, kill_after=kill_after)
 
 
-def _make_tasks(problems: Mapping[str, Problem | PlainProblem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
+def make_tasks(problems: Mapping[str, Problem | PlainProblem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
     """Number the rollouts from 0 and pair each with its problem; a problem id must be in `problems`."""
     return (Task(ordinal, one, problems[one.problem_id]) for ordinal, one in enumerate(rollouts))
 
@@ -276,16 +278,17 @@ def run(
     writer = writer_of(out, follow_through=options.follow_through)
     shards = Shards(out)
     if resume and shards.is_finished():
-        tasks = _make_tasks(problems, read(source, scanned.fields, problems))
+        tasks = make_tasks(problems, read(source, scanned.fields, problems))
         return replace(_summary_of_finished(out, tasks, options, on_done), n_skipped=scanned.n_skipped)
     shards.open(resume=resume, force=force)
     try:
-        tasks = _make_tasks(problems, read(source, scanned.fields, problems))
+        tasks = make_tasks(problems, read(source, scanned.fields, problems))
         new = _unfinished_tasks(tasks, shards, options, on_done)
         job = partial(_grade_to_line, options=options)
         n_new = 0
         seconds: Counter[Step] = Counter()
-        for done in run_tasks(new, job) if run_tasks else _run_tasks(new, job, options, workers, kill_after):
+        run_tasks = run_tasks or partial(results_of, workers=workers, training=options.training, kill_after=kill_after)
+        for done in run_tasks(new, job):
             n_new += 1
             seconds.update(done.seconds)
             shards.append(done.task.ordinal, _row_key(done.task, options), _row_line_of_task(done, options))

@@ -238,9 +238,7 @@ def scan(
     for fault in doubtful.faults():
         faults.add(fault)
     if fields is None and not faults:
-        faults.add(f"no rollouts; expected {', '.join((*PLAIN_TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
-        for file in left_out:
-            faults.add(file.reason, file.place)
+        _tell_no_rollouts(source, left_out, faults)
     elif skipped and not n and not faults:
         faults.add(_all_unknown(skipped, problem_ids))
     elif fields is not None and (repeated := _repeated(keys)):
@@ -250,6 +248,13 @@ def scan(
     return Scanned(
         n, fields, frozenset(graded), n_null, first_null, tuple(sorted(absent)), dict(skipped), tuple(left_out)
     )
+
+
+def _tell_no_rollouts(source: Path, left_out: Iterable[InputFile], faults: Faults) -> None:
+    """Add to the faults that an input holds no rollouts, and of a folder which files of it are not read."""
+    faults.add(f"no rollouts; expected {', '.join((*PLAIN_TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
+    for file in left_out:
+        faults.add(file.reason, file.place)
 
 
 def _first_fields(

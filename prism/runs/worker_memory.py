@@ -1,13 +1,15 @@
-"""The memory of a process that only grades: what it remembers stays below a level, and is seldom searched."""
+"""The memory of a process that only grades: it is bounded, and what is remembered stays below a level."""
 
 from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
 
 from prism.budget import forget
 
 REMEMBERED = 200_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
+_STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 _COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 
 
@@ -40,3 +42,25 @@ class Memory:
             forget()
             gc.collect()
             self._most = sys.getallocatedblocks() + REMEMBERED
+
+
+def bound_memory(more: int) -> None:
+    """Allow this process `more` bytes beyond what it holds now; beyond that, allocations fail (Linux)."""
+    if sys.platform != "linux":  # others do not enforce such a limit
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[_STATM_DATA])
+    except OSError:  # no /proc here
+        return
+    lower_limit(resource.RLIMIT_DATA, pages * resource.getpagesize() + more)
+
+
+def lower_limit(which: int, value: int) -> None:
+    """Set a soft limit of this process, within its hard one (not on Windows)."""
+    import resource
+
+    hard = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

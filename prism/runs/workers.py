@@ -48,7 +48,7 @@ from prism.problem.schema import Problem, load_problem
 from prism.problem.source import PlainProblem
 from prism.runs.affine_queue import AffineQueue
 from prism.runs.rollouts import Rollout
-from prism.runs.worker_memory import Memory, relax_garbage_collection
+from prism.runs.worker_memory import Memory, bound_memory, lower_limit, relax_garbage_collection
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
 TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
@@ -66,7 +66,6 @@ _LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
 _PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
-_STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 
 _inherited: list[subprocess.Popen[bytes]] = []  # of a parent, and never closed: threads of it may hold their locks
 
@@ -83,6 +82,13 @@ Source = Problem | PlainProblem | PreparedProblem | Mapping[str, Any] | str | Pa
 
 class UnusableProblem(PrismError):
     """Raised for a task whose problem cannot be prepared."""
+
+
+NO_PROBLEM = (
+    '{"id": "none", "context": "", "grading_standard": '
+    '[{"index": 1, "formula": "x = 1", "dependency": [], "is_final_answer": true}]}'
+)
+"""Stands in where a task has no problem: workers prepare one for every task. Nothing is compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -744,7 +750,7 @@ def main() -> None:
     warm()
     relax_garbage_collection()
     memory = Memory()
-    _bound_memory()
+    bound_memory(MEMORY)
     try:
         _send(outgoing, _pickled("ready"))
         while True:
@@ -776,31 +782,9 @@ def _die_with_supervisor(supervisor: int) -> None:
         os._exit(0)
 
 
-def _bound_memory() -> None:
-    """Allow this process `MEMORY` bytes beyond what it holds now; beyond that, allocations fail (Linux)."""
-    if sys.platform != "linux":  # others do not enforce such a limit
-        return
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[_STATM_DATA])
-    except OSError:  # no /proc here
-        return
-    _lower(resource.RLIMIT_DATA, pages * resource.getpagesize() + MEMORY)
-
-
 def _bound_processor_time(seconds: float) -> None:
     """Allow this process so many seconds of processor time from now on; then SIGXCPU ends it (not on Windows)."""
     if sys.platform != "win32":
         import resource
 
-        _lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + 1)
-
-
-def _lower(which: int, value: int) -> None:
-    """Set a soft limit of this process, within its hard one."""
-    import resource
-
-    hard = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+        lower_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + 1)

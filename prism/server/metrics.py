@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from prism.resources import meanings
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-_HELP = {
-    "requests_total": "Requests answered, by route and HTTP status.",
-    "solutions_total": "Solutions that are done with: graded, killed, or cancelled as the client had gone.",
-    "operations_total": "Operations really done for solutions, trials included; what workers remember counts nothing.",
-    "trials_exceeded_total": "Trials of solutions that were given up; these are tried or graded again as dear ones.",
-    "clients_gone_total": "Requests whose client hung up before the answer.",
-    "connections_refused_total": "Connections refused because too many were open.",
-    "connections_closed_total": "Connections closed: idle for another, headers late, answer not taken.",
-    "requests_in_flight": "Requests that wait or are graded.",
-    "bytes_in_flight": "Bytes of bodies that are being read, wait or are graded.",
-    "clients": "Clients with solutions that wait or are graded.",
-    "admitted_operations": "Operations that the unfinished solutions may cost at most.",
-    "waiting_solutions": "Solutions in a queue.",
-    "running_solutions": "Solutions that workers are grading.",
-    "oldest_seconds": "Age of the oldest solution that waits or is graded.",
-    "workers_alive": "Worker processes that live.",
-    "workers_ended_total": "Worker processes that died or were killed since they were ready.",
-}
+_HELP: Mapping[str, str] = meanings("server.help")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import prism
+from prism.authoring.lint_details import DerivedNumber, check_names, derive_numbers
 from prism.authoring.lint_findings import CODES, LintFinding, find_line, plain_lines
-from prism.authoring.lint_names import check_names
-from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
 from prism.authoring.linting import lint
 from prism.equivalence.facts import numeric_of
 from prism.problem.dag import policies_with

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.generation.drawing import (
+from prism.generation.exact_values import rounded
+from prism.generation.values import (
     draw_index,
     draw_integer,
     draw_log_uniform,
@@ -18,7 +19,6 @@ from prism.generation.drawing import (
     draw_unit,
     draw_weighted,
 )
-from prism.generation.exact_values import rounded
 
 
 def test_the_vector_of_the_format() -> None:

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from prism.authoring.importers.published.engibench import VARIANTS
 from prism.cli import app
-from prism.judging.checks import check_faults
-from prism.judging.conversations import ASKED_FOR
+from prism.judging.conversations import ASKED_FOR, check_faults
 from prism.judging.tasks import CHECKS, SHIPPED, load_task
 from prism.protocols.engibench_input import read_questions
 from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric

@@ -8,10 +8,9 @@ from fractions import Fraction
 import pytest
 
 from benchmarks.papers.printed import Cell, rows_of, statements_of
-from prism.problem.fields import LoadReport
-from prism.protocols.engjudge_answers import error_band, relative_error
+from prism.problem.shapes import LoadReport
 from prism.protocols.engjudge_corrections import Correction, Rating, summarize_corrections
-from prism.protocols.engjudge_findings import CAPS, read_findings, stage_cap
+from prism.protocols.engjudge_findings import CAPS, error_band, read_findings, relative_error, stage_cap
 from prism.protocols.engjudge_scoring import PENALTIES, Ablation, Checks, ScoringOptions, final_score
 from prism.protocols.engjudge_topology import NAMES, TOPOLOGIES
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.problem.fields import LoadReport
 from prism.problem.shapes import (
     JSON,
     TOML,
     Flag,
     Id,
     Indices,
+    LoadReport,
     Text,
     exact_number,
     one_of,

@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.errors import DataFileError
-from prism.protocols.engibench import engibench_rows
-from prism.protocols.engibench_figures import dimension_average, variant_figures, variant_pairs
+from prism.protocols.engibench import dimension_average, engibench_rows, variant_figures, variant_pairs
 from prism.protocols.engibench_input import (
     VARIANTS,
     Answer,

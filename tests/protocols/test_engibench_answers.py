@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prism.protocols.engibench_answers import WITHIN, closing_value, decide, is_about_units
-from prism.protocols.engibench_keys import KeyKind, read_key, read_value
+from prism.protocols.engibench_answers import (
+    WITHIN,
+    KeyKind,
+    closing_value,
+    decide,
+    is_about_units,
+    read_key,
+    read_value,
+)
 from prism.protocols.engibench_units import Units
 
 

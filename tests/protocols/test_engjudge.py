@@ -16,13 +16,12 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.grading.result import Incident
-from prism.problem.fields import LoadReport
+from prism.problem.shapes import LoadReport
 from prism.protocols.engjudge import CHECKS, NO_TAGS, EngJudgeOptions, StageSource, engjudge_row
 from prism.protocols.engjudge_findings import SolutionFindings, read_findings
 from prism.protocols.engjudge_rules import RuledPart, RuledSolution
 from prism.protocols.engjudge_scoring import Ablation, AbsentStage, ScoringOptions
-from prism.protocols.engjudge_tags import TaggedStages, find_stages
-from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, TOPOLOGIES
+from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, TOPOLOGIES, TaggedStages, find_stages
 from prism.protocols.rows import Basis, ProtocolRow, Scored
 
 run = CliRunner()

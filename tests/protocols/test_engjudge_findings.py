@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.problem.fields import LoadReport
+from prism.problem.shapes import LoadReport
 from prism.protocols.engjudge_corrections import Rating, corrected, corrected_mean, read_correction
 from prism.protocols.engjudge_findings import CAPS, JudgedPart, SolutionFindings, read_findings, stage_cap
 from prism.protocols.engjudge_scoring import PENALTIES

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.errors import DataFileError
-from prism.protocols.engjudge_answers import Band, error_band, overall_band, relative_error
+from prism.protocols.engjudge_findings import Band, error_band, overall_band, relative_error
 from prism.protocols.engjudge_scoring import (
     PENALTIES,
     Ablation,
@@ -28,8 +28,15 @@ from prism.protocols.engjudge_scoring import (
     single_pass_with_propagation,
     stage_totals,
 )
-from prism.protocols.engjudge_tags import find_stages
-from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, TOPOLOGIES, Topology, load_topology, read_topology
+from prism.protocols.engjudge_topology import (
+    NAMES,
+    SHORT_NAMES,
+    TOPOLOGIES,
+    Topology,
+    find_stages,
+    load_topology,
+    read_topology,
+)
 
 FLAT, LINEAR, DEFAULT = (TOPOLOGIES[name] for name in ("flat", "linear", "default"))
 EVERYTHING = frozenset(Ablation)
@@ -281,9 +288,9 @@ def test_tags_that_do_not_fit_are_told() -> None:
         'tags: "ASUMPTIONS" is no stage; ASSUMPTIONS is near',
         "tags: FINAL_ANSWER is opened 2 times",
     )
-    assert not find_stages("# Final answer\n\n###### Note ######").has_tags
+    assert not find_stages("# Final answer\n\n###### Note ######").spans
     empty = find_stages("###### FINAL_ANSWER ###### ###### END_STEP ######")
-    assert empty.has_tags
+    assert empty.spans
     assert empty.notes == ("tags: FINAL_ANSWER has no text",)
 
 

@@ -14,12 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prism
-from prism.protocols.engtrace import EngTraceOptions
-from prism.protocols.engtrace_files import Gold, Place, Prediction, TracePair
-from prism.protocols.engtrace_runs import score_traces
+from prism.protocols.engtrace import EngTraceOptions, score_traces
+from prism.protocols.engtrace_files import CLASS_SCORES, Gold, Place, Prediction, TracePair, Vote
 from prism.protocols.engtrace_similarity import Similarity
 from prism.protocols.engtrace_steps import Variant
-from prism.protocols.engtrace_votes import CLASS_SCORES, Vote
 from prism.protocols.rows import ProtocolRow
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from prism.errors import DataFileError
 from prism.problem.shapes import Id, Text, exact_number, one_of
-from prism.protocols.entry_files import joined_sha256, of_shape, read_entries
-from prism.protocols.repaired_json import AROUND, FENCE, find_values
+from prism.protocols.entry_files import AROUND, FENCE, find_values, joined_sha256, of_shape, read_entries
 
 ENTRY = {"id": "a", "points": 4, "level": "HIGH"}
 

@@ -29,8 +29,7 @@ from prism.protocols.psas import (
     psas_row,
 )
 from prism.protocols.psas_findings import LABELS, by_response, read_findings
-from prism.protocols.psas_rules import stated_nodes, with_part_labels
-from prism.protocols.psas_run import load_references, psas_rows
+from prism.protocols.psas_rules import load_references, psas_rows, stated_nodes, with_part_labels
 from prism.protocols.psas_steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, parts_of
 from prism.protocols.rows import Basis, ProtocolRow, Scored
 from prism.protocols.schemas import schema_names, schema_text

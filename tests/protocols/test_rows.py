@@ -15,9 +15,7 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.grading.result import Incident
-from prism.protocols.bases import settle
-from prism.protocols.row_files import row_dicts, summarize, write_rows
-from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+from prism.protocols.rows import Basis, Part, ProtocolRow, Scored, row_dicts, settle, summarize, write_rows
 from prism.rewards.inspect_scorer import precomputed_scores_jsonl
 from prism.runs.score_files import grade_of, score_rows
 

@@ -22,8 +22,8 @@ from prism.reports.label_agreement import (
     read_distances,
     settle,
 )
+from prism.reports.rating_sets import Stratum
 from prism.reports.ratings import Items, rating_table
-from prism.reports.stratified_samples import Stratum
 from tests.reports.test_judgements import score_row, write
 
 NEAR = 1e-12

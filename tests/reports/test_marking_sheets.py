@@ -20,7 +20,7 @@ from benchmarks.robustness import chromium
 from prism.cli import app
 from prism.errors import PrismError
 from prism.problem.source import problem_path
-from prism.reports.html.marking_page import marking_page
+from prism.reports.html.whole_pages import marking_page
 from prism.reports.label_agreement import make_scheme
 from prism.reports.marking_sheets import (
     COLUMNS,
@@ -31,7 +31,7 @@ from prism.reports.marking_sheets import (
     read_key,
     read_marked,
 )
-from prism.reports.spreadsheets import FORMULA
+from prism.reports.table_formats import FORMULA
 from tests.reports.test_judgements import score_row, write
 
 PROBLEMS = ("free_fall", "bucket")

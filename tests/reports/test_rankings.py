@@ -17,7 +17,7 @@ from prism.cli import app
 from prism.errors import DataFileError
 from prism.grading.row import fingerprint, json_line
 from prism.reports.gates import Grader
-from prism.reports.html.leaderboard import leaderboard_page
+from prism.reports.html.whole_pages import leaderboard_page
 from prism.reports.rankings import Leaderboard, known_grader, make_leaderboard
 from prism.version import RULES
 from tests.reports.test_group_comparison import ROWS, row, written

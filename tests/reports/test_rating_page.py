@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from prism import load_problem
 from prism.cli import app
-from prism.reports.html.rating_page import RATINGS, rated_solution, rating_page
+from prism.reports.html.whole_pages import RATINGS, rated_solution, rating_page
 
 run = CliRunner()
 ROW = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism.errors import PrismError
-from prism.reports.stratified_samples import allocate, draw, item_weights, standard_error
+from prism.reports.rating_sets import allocate, draw, item_weights, standard_error
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=6)
 

@@ -20,7 +20,6 @@ from prism.grading.row import score_row
 from prism.reports.agreement import Estimate
 from prism.reports.formats import ENDINGS, Format
 from prism.reports.report_tables import chosen_tables
-from prism.reports.spreadsheets import csv_text, plain_cell
 from prism.reports.table_formats import (
     Column,
     DataTable,
@@ -29,8 +28,10 @@ from prism.reports.table_formats import (
     as_latex,
     as_markdown,
     columns,
+    csv_text,
     in_percent,
     latex_text,
+    plain_cell,
     shown_rows,
     written,
     written_parts,

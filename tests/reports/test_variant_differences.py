@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.problem.schema import TemplateOrigin, load_problem
-from prism.reports.cross_tables import Crossing
+from prism.reports.cross_tables import Crossing, VariantDifferences, sign_test
 from prism.reports.summary import build_report
-from prism.reports.variant_differences import VariantDifferences, sign_test
 from tests.support.made_rows import made_row, write_rows
 
 VARIANTS = ("original", "perturbed", "knowledge", "abstract")

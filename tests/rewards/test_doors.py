@@ -21,7 +21,7 @@ from prism.grading.row import score_row
 from prism.grading.scoring import SCALARS
 from prism.rewards import LightevalScores, LMEvalResults, Reward, VerifiersReward, VerifiersTaskReward
 from prism.rewards.inspect_scorer import precomputed_scores_jsonl, score_fields
-from prism.rewards.metric_rows import METRICS
+from prism.rewards.rows import METRICS
 from prism.rewards.verifiers import METRICS as RUBRIC_METRICS
 from prism.rewards.verifiers import VerifiersMetric, rubric
 

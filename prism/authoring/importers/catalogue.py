@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from prism.authoring.importers.entries import Dataset
-from prism.authoring.importers.published.abench import ABENCH
+from prism.authoring.importers.published.answer_types import OLYMPIADBENCH, UGPHYSICS
 from prism.authoring.importers.published.engibench import ENGIBENCH
 from prism.authoring.importers.published.engtrace import ENGTRACE
-from prism.authoring.importers.published.engvqa import ENGVQA
 from prism.authoring.importers.published.hipho import HIPHO
-from prism.authoring.importers.published.olympiadbench import OLYMPIADBENCH
-from prism.authoring.importers.published.phopile import PHOPILE
-from prism.authoring.importers.published.phybench import PHYBENCH
-from prism.authoring.importers.published.physics import PHYSICS
 from prism.authoring.importers.published.physreason import PHYSREASON
-from prism.authoring.importers.published.prism_physics import PRISM_PHYSICS
-from prism.authoring.importers.published.scibench import SCIBENCH
-from prism.authoring.importers.published.theoremqa import THEOREMQA
-from prism.authoring.importers.published.tpbench import TPBENCH
-from prism.authoring.importers.published.ugphysics import UGPHYSICS
+from prism.authoring.importers.published.single_questions import (
+    ABENCH,
+    ENGVQA,
+    PHOPILE,
+    PHYBENCH,
+    PHYSICS,
+    PRISM_PHYSICS,
+    SCIBENCH,
+    THEOREMQA,
+    TPBENCH,
+)
 from prism.errors import PrismError
 from prism.inputs import nearest_name, shown
 

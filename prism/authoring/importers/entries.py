@@ -14,22 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from prism.errors import PrismError
+from prism.resources import meanings
 
-REFUSALS: Mapping[str, str] = {
-    "no-table": "the row is no table",
-    "not-read": "the line or the field cannot be read",
-    "no-question": "it has no question",
-    "no-answer": "it has no answer",
-    "answer-in-words": "its answer is words, which no rule can compare",
-    "answer-unread": "its answer cannot be read as a formula",
-    "answer-interval": "its answer is an interval of accepted values",
-    "several-choices": "its answer is several choices at once",
-    "unit-unread": "its unit cannot be read",
-    "proof": "it asks for a proof",
-    "no-formula": "none of its formulas can be a node",
-    "faulty": "the problem made of it has a fault",
-}
-_MARK = "\ufeff"  # byte order mark, which some rows begin with
+REFUSALS: Mapping[str, str] = meanings("lint.refusal")
+MARK = "\ufeff"  # byte order mark, which some rows begin with
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _CHINESE_SHARE = 0.05  # of the letters of a text; an English one may hold a name
 _LETTER = re.compile(r"[^\W\d_]")
@@ -87,7 +75,7 @@ class SourceRow:
     def text(self, name: str) -> str:
         """Return a field as text without a byte order mark and outer blanks; empty if it is absent, null or no text."""
         value = self.data.get(name)
-        return value.replace(_MARK, "").strip() if isinstance(value, str) else ""
+        return value.replace(MARK, "").strip() if isinstance(value, str) else ""
 
     def number_or_text(self, name: str) -> str:
         """Return a field that counts or names, such as an id, as text; empty if it is absent or null."""
@@ -214,14 +202,6 @@ class FieldRule:
     may_be_empty: bool = False
 
 
-OPTIONAL = FieldRule(is_required=False, may_be_empty=True)
-
-
-def fields_of(*names: str, rule: FieldRule = FieldRule()) -> dict[str, FieldRule]:
-    """Return fields of a row that have one rule: by default texts that are there and say something."""
-    return dict.fromkeys(names, rule)
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong with, or worth knowing of, a row of a data set.
@@ -247,33 +227,38 @@ CheckRows = Callable[[Sequence[SourceRow]], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A published data set: how its files are found and read.
+    """A published data set: how its files are found and read. What is no function stands in `published.toml`.
 
     Attributes:
         name: of `--from`.
-        published: by which names it is known.
-        licence: as far as its publishers say; empty if they do not.
-        is_non_commercial: the licence forbids commercial use.
-        globs: patterns of its files below the folder that was fetched, the first with a match counts.
-        fields: of a row.
         read: a row to its entries; may raise `RefusedError` for all of the row.
         id_of: the row's own id, as text; empty if it has none.
+        fields: of a row.
         check: findings that only this data set can have.
-        variants: names for `--variant`; empty if there are none.
-        has_languages: rows are in English and Chinese.
+        variants: by the names of `--variant`, the columns of question and answer; empty if there are none.
+        domains: the domain for a word of a row, the words in small letters.
     """
 
     name: str
-    published: str
-    licence: str
-    globs: tuple[str, ...]
-    fields: Mapping[str, FieldRule]
     read: ReadRow
-    id_of: Callable[[SourceRow], str] = lambda row: row.text("id") or row.number_or_text("id")
-    check: CheckRows | None = None
-    variants: tuple[str, ...] = ()
-    has_languages: bool = False
+    id_of: Callable[[SourceRow], str]
+    fields: Mapping[str, FieldRule]
+    published: str = ""
+    licence: str = ""
     is_non_commercial: bool = False
+    has_languages: bool = False
+    globs: Sequence[str] = ()
+    check: CheckRows | None = None
+    variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    question: Sequence[str] = ()
+    solution: str = ""
+    images: Sequence[str] = ()
+    domain: Sequence[str] = ()
+    domains: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, AnswerKind] = field(default_factory=dict)
+    kept: Sequence[str] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    tells_language: bool = False
 
 
 def language_of(text: str) -> str:

@@ -132,7 +132,7 @@ def _is_filled(value: object) -> bool:
 def _dataset(name: str, names: Mapping[str, tuple[str, ...]]) -> Dataset:
     """Return the rows of a file as those of a data set of its name."""
     return Dataset(
-        name=name, published="", licence="", globs=(), fields={"question": FieldRule(), "answer": FieldRule()},
+        name=name, fields={"question": FieldRule(), "answer": FieldRule()},
         id_of=partial(_id_of, names=names["id"]), read=partial(_read, names=names),
     )  # fmt: skip
 

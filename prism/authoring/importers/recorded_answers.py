@@ -10,6 +10,7 @@ Refused: guessing a unit that cannot be read (a bare number is another answer), 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
@@ -34,6 +35,7 @@ from prism.problem.worded_answers import boxes_of, is_text, names_option
 ALGEBRAIC, NUMERICAL, TEXT = "algebraic", "numerical", "text-based"
 _MAX_ANSWER = 20_000  # characters of an answer
 _FEWEST_OPTIONS, _MOST_OPTIONS = 4, 10  # of a choice
+_APART = Fraction(2, 100)  # relative difference from which two recorded answers disagree
 _LEAST_ANSWER = 3  # characters of a formula before its condition
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
@@ -167,6 +169,13 @@ def split_at_commas(text: str) -> list[str]:
     return [*found, text[begin:].strip()]
 
 
+def listed_answers(texts: Sequence[str], kinds: Sequence[AnswerKind], unit: str) -> tuple[RecordedAnswer, ...]:
+    """Return answers with a kind each; a unit with as many commas between is one for each, else it is that of all."""
+    units = split_at_commas(unit) if len(texts) > 1 else [unit]
+    units = units if len(units) == len(texts) else [unit] * len(texts)
+    return tuple(map(RecordedAnswer, texts, kinds, units))
+
+
 # Numbers and units ------------------------------------------------------------------------------------------------
 
 
@@ -273,6 +282,12 @@ def value_of(text: str) -> Fraction | None:
     bare = bare_answer(text).rpartition("=")[2]
     found = _stated(bare) or read_number_text(bare.replace("$", ""))
     return None if found is None else found.value
+
+
+def are_apart(text: str, recorded: str) -> bool:
+    """Return True for two numbers that are over 2 % of the recorded one apart; False for what is no number."""
+    found, wanted = value_of(text), value_of(recorded)
+    return found is not None and wanted is not None and abs(found - wanted) > _APART * abs(wanted)
 
 
 def unit_of(latex: str) -> Unit | None:

@@ -23,7 +23,7 @@ from prism.reports.feedback.attention import Concern, concerns_of
 from prism.reports.feedback.class_page import Column, cell_points, columns_of
 from prism.reports.feedback.marking import NOT_READ, ClassMarks, points_text
 from prism.reports.feedback.wording import ENGLISH, Wording
-from prism.reports.spreadsheets import csv_text
+from prism.reports.table_formats import csv_text
 
 STEP_COLUMNS = (
     "student", "problem", "alternative", "part", "node", "final", "weight", "rule", "share_by_rule", "marker", "share",

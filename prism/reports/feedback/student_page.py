@@ -7,6 +7,7 @@ witness. A marker's word is shown as the marker wrote it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from prism.reports.html.markup import marked_text
 from prism.reports.html.rendering import page
 from prism.reports.html.rollout_section import statement
 from prism.reports.html.typeset import typeset
+from prism.resources import meanings
 
 _MAX_TEXT = 60_000  # characters of a solution that are shown
 _LISTS = (
@@ -33,15 +35,7 @@ _LISTS = (
 )
 """Titles of the lists of steps, each with the states of its steps."""
 
-_FINALS = {
-    "marked": "credited by the marker",
-    "unmarked": "not credited by the marker",
-    "matched": "stated",
-    "credited": "credited, not stated",
-    "unpaid": "not stated",
-    "carried": "carried forward",
-    "missing": "not there yet",
-}
+_FINALS: Mapping[str, str] = meanings("reports.finals")
 """What is said of a final answer."""
 
 _BESIDE = {True: "the rule says otherwise", False: "so does the rule"}  # by whether a correction changes something

@@ -10,7 +10,7 @@ Of statements that exclude each other the page does not say which one is right: 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from prism.latex import one_line, write
 from prism.physics.context import Context, parse
 from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.html.markup import Mark
+from prism.resources import meanings
 
 MARKS = {
     "stands": Mark("m", "✓", "stands"),
@@ -35,46 +36,13 @@ MARKS = {
 }
 """The mark of each state of a step, the most telling first."""
 
-HINTS = {
-    "sign": "Look again at the sign {of}.",
-    "relation": "Look again at which side is the larger one.",
-    "factor": "Look again at the constant factor {within}.",
-    "exponent": "Look again at the power {within}.",
-    "function": "Look again at which function belongs {within}.",
-    "symbol": "Look again at whether the right quantity stands {within}.",
-    "quantity_missing": "Look again at all that {place} depends on: a quantity is missing.",
-    "quantity_extra": "Look again at all that {place} depends on: there is a quantity too many.",
-    "term_missing": "Look again at whether everything is counted here: a term is missing.",
-    "term_extra": "Look again at whether everything belongs here: there is a term too many.",
-    "unit": "Look again at the units and the powers of ten.",
-    "dimension": "Look again at the units: what is set equal here cannot be equal.",
-    "value": "Work the number out again.",
-    "arithmetic": "Look again at this chain: two neighbours in it are not equal.",
-}
+HINTS: Mapping[str, str] = meanings("reports.hints")
 """What a student is told of a wrong step, by the kind of its difference (`prism.diagnosis.wording.DIFFERENCES`)."""
 
-SLIPS = {
-    "sign": "a sign", "relation": "the direction of an inequality", "factor": "a constant factor",
-    "exponent": "a power", "function": "another function", "symbol": "another quantity",
-    "quantity_missing": "a missing quantity", "quantity_extra": "a quantity too many", "term_missing": "a missing term",
-    "term_extra": "a term too many", "unit": "a unit or power of ten", "dimension": "units", "value": "a number",
-    "arithmetic": "a chain that is not equal",
-}  # fmt: skip
+SLIPS: Mapping[str, str] = meanings("reports.slips")
 """The same kinds in a few words, for the page of the class."""
 
-_EXCLUSIVE = "Different things are said of the same quantity in this solution: decide for one, and say why."
-WITHHELD = {
-    WithheldReason.BROKEN_CHAIN: HINTS["arithmetic"],
-    WithheldReason.CONTRADICTED: _EXCLUSIVE,
-    WithheldReason.ONE_OF_MANY: _EXCLUSIVE,
-    WithheldReason.OTHER_PART: "This stands in the answer to another part: say it where it belongs.",
-    WithheldReason.GUESSED: "This could be a guess: show what it follows from.",
-    WithheldReason.TOO_LARGE: "There is too much in this solution to see whether this step stands.",
-    WithheldReason.UNFINISHED: "This leaves to be worked out what is asked for: carry it out.",
-    WithheldReason.COPIED: "This repeats the question: show what it follows from.",
-    WithheldReason.CONDITIONED: "This holds under a condition that the problem does not make.",
-    WithheldReason.FAILED: "The program could not look at this step: a person has to.",
-}
+WITHHELD = {WithheldReason(reason): text for reason, text in meanings("reports.withheld").items()}
 """What a student is told of a step that says what is asked for, and does not count."""
 
 _IN_PART = "This stands, and something else that it says does not count."
@@ -192,7 +160,7 @@ def _state_of(
     if finding.status == "right":
         return "right", (_RIGHT,), None
     if _is_hedged(item, finding, hedged):
-        return "does not count", (_EXCLUSIVE,), None
+        return "does not count", (WITHHELD[WithheldReason.CONTRADICTED],), None
     if finding.status == "follows" or finding.difference is None:
         return "goes on", (), None
     return "look again", (), finding.difference
@@ -207,7 +175,7 @@ def _state_of_match(
     if finding is None:
         return "stands", (), None
     if _is_hedged(item, finding, hedged):
-        return "stands", (_IN_PART, _EXCLUSIVE), None
+        return "stands", (_IN_PART, WITHHELD[WithheldReason.CONTRADICTED]), None
     return "goes on" if finding.difference is None else "look again", (_NUMBER,), finding.difference
 
 

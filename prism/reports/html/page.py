@@ -41,18 +41,9 @@ from prism.reports.report_rows import NOT_SAID, UNFIT, UNRATED, ReportRow
 from prism.reports.report_tables import crossed_tables, error_tables, lengths_table, samples_table
 from prism.reports.summary import BINS, Group, JudgeComparison, NodeCount, Report, missed_nodes, reason_text
 from prism.reports.table_formats import DataTable, in_percent
+from prism.resources import meanings
 
-_COEFFICIENTS = {
-    "kendall_tau_b": "Kendall tau b", "spearman": "Spearman rho", "pearson": "Pearson r",
-    "mae": "mean absolute difference", "bias": "mean difference, second less first", "cohen_kappa": "Cohen kappa",
-    "cohen_kappa_linear": "Cohen kappa, linear weights", "cohen_kappa_quadratic": "Cohen kappa, quadratic weights",
-    "percent_agreement": "share of equal ratings", "fleiss_kappa": "Fleiss kappa",
-    "krippendorff_alpha_nominal": "Krippendorff alpha, nominal",
-    "krippendorff_alpha_ordinal": "Krippendorff alpha, ordinal",
-    "krippendorff_alpha_interval": "Krippendorff alpha, interval",
-    "krippendorff_alpha_ratio": "Krippendorff alpha, ratio", "gwet_ac1": "Gwet AC1", "gwet_ac2": "Gwet AC2",
-    "pabak": "PABAK",
-}  # fmt: skip
+_COEFFICIENTS: Mapping[str, str] = meanings("reports.coefficients")
 _AXIS_PARTS = 5  # of each axis, in the table of a scatter plot
 
 

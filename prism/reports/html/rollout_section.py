@@ -7,7 +7,7 @@ marked. Where the text is left out, the tables are made without the links that l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,18 +27,14 @@ from prism.reports.html.markup import marked_text
 from prism.reports.html.rendering import macro
 from prism.reports.report_rows import UNFIT, ReportRow
 from prism.reports.summary import reason_text
+from prism.resources import meanings
 
 _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
 _MAX_LATEX = 600  # characters of a formula in a table
 _CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
 _MAX_DETAIL = 400  # characters of what an incident of the grader says
 _STATES = {"m": "matched", "c": "credited", "w": "withheld", "x": "missing"}
-_MEANINGS = {
-    "m": "matched: a formula says it",
-    "c": "credited: a matched node rests on it",
-    "w": "withheld: a formula says it, and does not count",
-    "x": "missing",
-}
+_MEANINGS: Mapping[str, str] = meanings("reports.meanings")
 _FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but matches no node"}
 
 

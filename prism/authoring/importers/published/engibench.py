@@ -7,33 +7,17 @@ problem says so in its metadata. Rows of Level 3 have no key but rubric cells, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from prism.authoring.importers.entries import (
-    OPTIONAL,
-    Dataset,
-    DatasetEntry,
-    Finding,
-    RecordedAnswer,
-    Refusal,
-    SourceRow,
-    fields_of,
-    kept,
-)
-from prism.authoring.importers.recorded_answers import value_of
+from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, Refusal, SourceRow
+from prism.authoring.importers.layouts import described, entry_of, layout, metadata_of
+from prism.authoring.importers.recorded_answers import are_apart
 from prism.authoring.plain_answers import numbers_of
 
-VARIANTS = {
-    "original": ("problem", "answer"),
-    "knowledge": ("knowledge_enhanced_problem", "answer"),
-    "abstract": ("converted_problem", "converted_problem_llm_answer"),
-    "perturbed": ("rewritten_problem", "rewritten_answer"),
-    "perturbed_knowledge": ("rewritten_knowledge_enhanced_problem", "rewritten_answer"),
-    "perturbed_abstract": ("rewritten_converted_problem", "rewritten_converted_problem_llm_answer"),
-}
+VARIANTS: Mapping[str, list[str]] = layout("engibench")["variants"]
 _ABSTRACT = {"abstract": "original", "perturbed_abstract": "perturbed"}
 DIMENSIONS = {
     "redundant_information": ("redundant_information_filtering_score", "information_extraction_score"),
@@ -47,12 +31,7 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _TOTAL = 10  # points of a rubric cell
-_APART = Fraction(2, 100)  # relative difference from which two recorded answers disagree
 _SMALL = frozenset(("0", "1", "2"))  # numbers that a rewording may add or leave out
-_DOMAINS = {
-    "Electrical": "Electrical Engineering", "Mechanical": "Mechanical Engineering", "Civil": "Civil Engineering",
-    "Chemical": "Chemical Engineering",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +63,7 @@ def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
     """Return the rubric of an open-ended row, one table for each dimension; a cell that is empty is not scored."""
     found = []
     for dimension, names in DIMENSIONS.items():
-        cell = next((row.text(name) for name in names if row.text(name)), "")
+        cell = _cell(row, names)
         heads = rubric_heads(cell)
         found.append({
             "row": int(_id_of(row)), "dimension": dimension, "is_scored": bool(cell),
@@ -93,6 +72,11 @@ def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
             **{name: row.text(name) for name in _OPEN_QUESTION if name in row.data},
         })  # fmt: skip
     return found
+
+
+def _cell(row: SourceRow, names: Iterable[str]) -> str:
+    """Return the rubric cell of a dimension, which has one of several names; empty if the row has none."""
+    return next(filter(None, map(row.text, names)), "")
 
 
 def _plain(points: Fraction) -> int | float:
@@ -117,19 +101,13 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
         elif not row.text(key):
             yield Refusal(name, "no-answer", f"`{key}` is empty", variant)
         else:
-            yield DatasetEntry(
-                id=name,
-                variant=variant,
-                question=row.text(question),
-                answers=(RecordedAnswer(row.text(key)),),
-                domain=_DOMAINS.get(row.text("category"), ""),
-                metadata={
-                    "row": int(_id_of(row)),
-                    "variant": variant,
-                    **kept(row.data, "subfield", "category", "difficulty"),
-                    **({"key": "a model's answer, by the description of the data set"} if variant in _ABSTRACT else {}),
-                },
-            )
+            metadata = {"row": int(_id_of(row)), "variant": variant, **metadata_of(ENGIBENCH, row)}
+            if variant in _ABSTRACT:
+                metadata["key"] = "a model's answer, by the description of the data set"
+            yield entry_of(
+                ENGIBENCH, row, [RecordedAnswer(row.text(key))],
+                id=name, variant=variant, question=row.text(question), metadata=metadata,
+            )  # fmt: skip
 
 
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
@@ -151,8 +129,7 @@ def _check_abstraction(row: SourceRow, variant: str, base: str) -> Iterator[Find
     question, key = VARIANTS[base]
     own_question, own_key = VARIANTS[variant]
     name = f"{_id_of(row)}-{variant}"
-    wanted, found = value_of(row.text(key)), value_of(row.text(own_key))
-    if wanted is not None and found is not None and abs(found - wanted) > _APART * abs(wanted):
+    if are_apart(row.text(own_key), row.text(key)):
         message = f"`{own_key}` is over 2 % from `{key}`, {row.text(key)}"
         yield Finding("variants-disagree", row, name, message, row.text(own_key))
     asked = set(numbers_of(row.text(question))) - _SMALL
@@ -166,7 +143,7 @@ def _check_abstraction(row: SourceRow, variant: str, base: str) -> Iterator[Find
 def _check_rubric(row: SourceRow) -> Iterator[Finding]:
     """Yield rubric cells that are empty or whose heads do not add up to ten."""
     for dimension, names in DIMENSIONS.items():
-        cell = next((row.text(name) for name in names if row.text(name)), "")
+        cell = _cell(row, names)
         total = sum((head.points for head in rubric_heads(cell)), Fraction(0))
         if not cell:
             yield Finding("empty-rubric", row, _id_of(row), f"the cell of {dimension} is empty: it is not scored")
@@ -175,19 +152,4 @@ def _check_rubric(row: SourceRow) -> Iterator[Finding]:
             yield Finding("points-do-not-add-up", row, _id_of(row), message, cell)
 
 
-ENGIBENCH = Dataset(
-    name="engibench",
-    published="EngiBench/EngiBench, AI4Engi/EngiBench",
-    licence="",
-    globs=("level*_*.csv", "*.csv"),
-    fields={
-        **fields_of("problem", "answer", "subfield", "category", "difficulty"),
-        **fields_of(
-            *[name for pair in VARIANTS.values() for name in pair if name not in ("problem", "answer")], rule=OPTIONAL
-        ),
-    },
-    id_of=_id_of,
-    read=_read,
-    check=_check,
-    variants=tuple(VARIANTS),
-)
+ENGIBENCH = described("engibench", _read, id_of=_id_of, check=_check)

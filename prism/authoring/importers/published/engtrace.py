@@ -10,18 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from prism.authoring.importers.entries import (
-    OPTIONAL,
-    Dataset,
-    DatasetEntry,
-    FieldRule,
-    Finding,
-    RecordedAnswer,
-    RefusedError,
-    SourceRow,
-    fields_of,
-    kept,
-)
+from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, RefusedError, SourceRow
+from prism.authoring.importers.layouts import described, entry_of, metadata_of
 from prism.authoring.importers.worked_answers import WorkedAnswer, worked_answers
 from prism.authoring.plain_answers import (
     first_number,
@@ -34,12 +24,6 @@ from prism.authoring.plain_answers import (
 _STEP = re.compile(r"^\s*(?:\*\*)?(?:Step\s+\d+|\d+\.)", re.MULTILINE | re.IGNORECASE)
 _COMMA = re.compile(r"\d,\d{3}")
 _LEAST_SEEDS = 3  # instances of a template from which on one number for all of them tells something
-_DOMAINS = {
-    "chemical_engineering": "Chemical Engineering",
-    "civil_engineering": "Civil Engineering",
-    "electrical_engineering": "Electrical Engineering",
-    "mechanical_engineering": "Mechanical Engineering",
-}
 
 
 def _id_of(row: SourceRow) -> str:
@@ -60,18 +44,11 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     found = worked_answers(solution, row.text("question")) or (WorkedAnswer(tagged),)
     n = n_numbers(tagged)
     remarks = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
-    yield DatasetEntry(
-        question=row.text("question"),
-        answers=tuple(RecordedAnswer(e.latex, label=e.label, options=e.options) for e in found),
-        solution=solution,
-        domain=_DOMAINS.get(row.text("branch"), ""),
-        metadata={
-            "template": {"id": row.text("id"), "seed": row.data.get("seed")},
-            **kept(row.data, "branch", "area", "level"),
-            **({"field": row.text("domain")} if row.text("domain") else {}),
-        },
-        remarks=remarks,
-    )
+    template = {"template": {"id": row.text("id"), "seed": row.data.get("seed")}}
+    yield entry_of(
+        ENGTRACE, row, (RecordedAnswer(e.latex, label=e.label, options=e.options) for e in found),
+        metadata={**template, **metadata_of(ENGTRACE, row)}, remarks=remarks,
+    )  # fmt: skip
 
 
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
@@ -99,9 +76,8 @@ def _check_tag(row: SourceRow) -> Iterator[Finding]:
     if n_numbers(tagged) > 1:
         yield Finding("several-numbers", row, _id_of(row), "several numbers stand after the tag", tagged)
     if _COMMA.search(tagged):
-        yield Finding(
-            "thousands-comma", row, _id_of(row), "a comma of thousands, at which its own reader stops", tagged
-        )
+        message = "a comma of thousands, at which its own reader stops"
+        yield Finding("thousands-comma", row, _id_of(row), message, tagged)
 
 
 def _check_steps(row: SourceRow) -> Iterator[Finding]:
@@ -125,17 +101,4 @@ def _check_constant(template: str, rows: Sequence[SourceRow]) -> Iterator[Findin
         yield Finding("constant-key", rows[0], template, message, found[0] or "")
 
 
-ENGTRACE = Dataset(
-    name="engtrace",
-    published="usmansafdarktk/EngTrace",
-    licence="MIT by its paper; none in the repository",
-    globs=("testset/**/*.jsonl", "*.jsonl"),
-    fields={
-        **fields_of("branch", "domain", "area", "id", "level", "question", "solution"),
-        **fields_of("generation", rule=OPTIONAL),
-        **fields_of("seed", rule=FieldRule((int,))),
-    },
-    id_of=_id_of,
-    read=_read,
-    check=_check,
-)
+ENGTRACE = described("engtrace", _read, id_of=_id_of, check=_check)

@@ -10,35 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from prism.authoring.importers.entries import (
-    OPTIONAL,
-    AnswerKind,
-    Dataset,
-    DatasetEntry,
-    FieldRule,
-    Finding,
-    RecordedAnswer,
-    SourceRow,
-    fields_of,
-    kept,
-    language_of,
-)
-from prism.authoring.importers.entry_images import named_images
+from prism.authoring.importers.entries import AnswerKind, DatasetEntry, Finding, RecordedAnswer, SourceRow
+from prism.authoring.importers.layouts import described, entry_of
 from prism.errors import count_of
 
-_KINDS = {
-    "Expression": AnswerKind.FORMULA,
-    "Numerical Value": AnswerKind.NUMBER,
-    "Multiple Choice": AnswerKind.CHOICE,
-    "Equation": AnswerKind.FORMULA,
-    "Inequality": AnswerKind.FORMULA,
-    "Open-Ended": AnswerKind.WORDS,
-}
-_DOMAINS = {
-    "Mechanics": "Mechanics", "Electromagnetism": "Electromagnetism", "Optics": "Optics",
-    "Thermodynamics": "Thermodynamics and Statistical Physics",
-    "Modern Physics": "Atomic, Nuclear, and Particle Physics",
-}  # fmt: skip
 _AWARD = re.compile(r"[Aa]ward\s+(?:a\s+total\s+of\s+)?(\d+(?:\.\d+)?)\s*-?\s*(?:pts?|points?)\b|(\d+(?:\.\d+)?)\s*分")
 _TEXT_ONLY = "text-only"
 _CLOSE = Fraction(1, 100)  # points by which a sum may miss for rounding
@@ -74,28 +49,16 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
         return
     answers, types = _listed(row.data.get("answer")), _listed(row.data.get("answer_type"))
     units, points = _listed(row.data.get("unit")), _listed(row.data.get("points"))
-    texts = [row.text("context"), row.text("question")]
-    question = "\n\n".join(text for text in texts if text)
-    images = named_images(row.data.get("image_question"), row.file)
     schemes = schemes_of(row)
-    yield DatasetEntry(
-        question=question if row.text("question") else "",
-        answers=tuple(
-            RecordedAnswer(str(text), _KINDS.get(_text_at(types, k), AnswerKind.UNKNOWN), _text_at(units, k))
-            for k, text in enumerate(answers)
-            if text not in (None, "")
-        ),
-        marking=tuple(schemes),
-        domain=_DOMAINS.get(row.text("field"), ""),
-        images=images,
-        needs_image=row.text("modality") not in ("", _TEXT_ONLY),
-        metadata={
-            "language": language_of(row.text("question")),
-            **kept(row.data, "modality", "field", "points"),
-            **({"exam": row.text("source")} if row.text("source") else {}),
-        },
-        remarks=tuple(_remarks_on(schemes, points, units, answers)),
+    recorded = (
+        RecordedAnswer(str(text), HIPHO.kinds.get(_text_at(types, k), AnswerKind.UNKNOWN), _text_at(units, k))
+        for k, text in enumerate(answers)
+        if text is not None
     )
+    yield entry_of(
+        HIPHO, row, recorded, marking=tuple(schemes), needs_image=row.text("modality") not in ("", _TEXT_ONLY),
+        remarks=tuple(_remarks_on(schemes, points, units, answers)),
+    )  # fmt: skip
 
 
 def _remarks_on(schemes: list[Any], points: list[Any], units: list[Any], answers: list[Any]) -> Iterator[str]:
@@ -145,23 +108,8 @@ def _check_points(row: SourceRow) -> Iterator[Finding]:
     totals = [sum((awarded(str(each)) for each in scheme), Fraction(0)) for scheme in schemes]
     if all(abs(total - wanted) > _CLOSE for total in totals):
         shown = ", ".join(str(float(total)) for total in totals)
-        yield Finding(
-            "points-do-not-add-up", row, row.text("id"), f"the schemes add up to {shown}, not {float(wanted)}"
-        )
+        message = f"the schemes add up to {shown}, not {float(wanted)}"
+        yield Finding("points-do-not-add-up", row, row.text("id"), message)
 
 
-HIPHO = Dataset(
-    name="hipho",
-    published="SciYu/HiPhO",
-    licence="MIT",
-    globs=("data/*.json", "*.json", "*.jsonl"),
-    fields={
-        **fields_of("id", "question", "modality", "field", "source"),
-        **fields_of("context", rule=OPTIONAL),
-        **fields_of("answer", "answer_type", "points", rule=FieldRule((list,))),
-        **fields_of("marking", "unit", "image_question", rule=FieldRule((list,), is_required=False, may_be_empty=True)),
-    },
-    read=_read,
-    check=_check,
-    has_languages=True,
-)
+HIPHO = described("hipho", _read, check=_check)

@@ -11,19 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prism.authoring.importers.entries import (
-    Dataset,
     DatasetEntry,
-    FieldRule,
     Finding,
     QuestionPart,
     RecordedAnswer,
     RefusedError,
     SourceRow,
     StatedStep,
-    fields_of,
-    kept,
 )
-from prism.authoring.importers.entry_images import named_images
+from prism.authoring.importers.layouts import described, entry_of
 from prism.authoring.importers.recorded_answers import bare_answer, spelled_quantity
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -104,18 +100,12 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     )
     context = _text_of(structure.get("context"))
     texts = [_text_of(text) for _, text in asked]
-    images = named_images(row.data.get("image_list") or row.data.get("images"), row.file)
-    yield DatasetEntry(
-        question="\n\n".join(filter(None, (context, *(texts if len(asked) < 2 else ())))),
-        answers=tuple(
-            RecordedAnswer(text, letter=_LETTERS[k % 26] if letters else "") for k, text in enumerate(answers) if text
-        ),
+    yield entry_of(
+        PHYSREASON, row,
+        (RecordedAnswer(text, letter=_LETTERS[k % 26] if letters else "") for k, text in enumerate(answers)),
+        question="\n\n".join(filter(None, (context, *(texts if len(asked) < 2 else ())))), steps=steps,
         parts=tuple(QuestionPart(letters[number], _text_of(text)) for number, text in asked if number in letters),
-        steps=steps,
-        images=images,
-        needs_image=bool(images),
-        metadata=kept(row.data, "difficulty"),
-    )
+    )  # fmt: skip
 
 
 def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
@@ -131,18 +121,4 @@ def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
                 yield Finding("step-without-number", row, _id_of(row), f"step {number} has neither value nor equation")
 
 
-PHYSREASON = Dataset(
-    name="physreason",
-    published="dxzxy12138/PhysReason, zhibei1204/PhysReason",
-    licence="MIT by its README; no licence file",
-    globs=("problem.json", "*.jsonl", "*.json"),
-    fields={
-        **fields_of("difficulty"),
-        **fields_of("id", rule=FieldRule((str, int), is_required=False)),
-        **fields_of("answer", rule=FieldRule((list, str))),
-        **fields_of("question_structure", "explanation_steps", "steps_analysis", rule=FieldRule((dict,))),
-    },
-    id_of=_id_of,
-    read=_read,
-    check=_check,
-)
+PHYSREASON = described("physreason", _read, id_of=_id_of, check=_check)

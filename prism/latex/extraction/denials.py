@@ -106,13 +106,13 @@ class _Lexicon:
     Attributes:
         pairs: those of several words by the first and then the second, longest first.
         single: those of one word.
-        stems: words that may go on.
+        stems: words that may go on, by their first two letters.
         torn: those of two words that others may part, by the first: the second, and their roles.
     """
 
     pairs: Mapping[str, Mapping[str, Sequence[_Phrase]]]
     single: Mapping[str, frozenset[str]]
-    stems: tuple[str, ...]
+    stems: Mapping[str, tuple[str, ...]]
     torn: Mapping[str, Mapping[str, frozenset[str]]]
 
     def longest(self, words: Sequence[str], at: int) -> tuple[int, frozenset[str]] | None:
@@ -123,8 +123,8 @@ class _Lexicon:
                 if not rest or rest == tuple(words[at + 2 : at + 2 + len(rest)]):
                     return 2 + len(rest), roles
         alone = self.single.get(word)
-        if alone is None and word.startswith(self.stems):
-            alone = next(self.single[f"{stem}{_STEM}"] for stem in self.stems if word.startswith(stem))
+        if alone is None and word.startswith(stems := self.stems.get(word[:2], ())):
+            alone = next(self.single[f"{stem}{_STEM}"] for stem in stems if word.startswith(stem))
         return (1, alone) if alone else None
 
 
@@ -179,7 +179,9 @@ def _phrases() -> _Phrases:
                 single[first] = frozenset(found)
             if "common" in found and not others:
                 common.setdefault(first, []).append(language)
-        stems = tuple(text.removesuffix(_STEM) for text in single if text.endswith(_STEM))
+        stems: dict[str, tuple[str, ...]] = {}
+        for stem in (text.removesuffix(_STEM) for text in single if text.endswith(_STEM)):
+            stems[stem[:2]] = (*stems.get(stem[:2], ()), stem)
         lexicons[language] = _Lexicon(pairs, single, stems, torn)
     pattern = re.compile("|".join(map(re.escape, sorted(unparted, key=lambda text: (-len(text), text)))))
     return _Phrases(lexicons, common, {text: frozenset(found) for text, found in unparted.items()}, pattern)
@@ -209,7 +211,10 @@ class _Read:
     def within(self, low: int, high: int) -> list[_Mark]:
         """Return the marks that lie within two offsets."""
         first = bisect_left(self.mark_starts, low)
-        return list(takewhile(lambda mark: mark.end <= high, _from(self.marks, first)))
+        behind = bisect_left(self.mark_starts, high, first)
+        while behind > first and self.marks[behind - 1].end > high:
+            behind -= 1
+        return list(self.marks[first:behind])
 
     def asks(self, clause: _Clause) -> bool:
         """Return True if the sentence of a clause is a question."""
@@ -291,8 +296,9 @@ def _read(lowered: str) -> _Read:
     n_unparted = [0, *accumulate(word[0] >= FIRST_UNPARTED for word in words)]
     mark_starts = [mark.start for mark in marks]
     read = _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, -1)
-    spans = ((clause.start, clause.end) for clause in clauses)
-    shown = (at for at, end in spans if _has(read, at, end, "done") and not _has(read, at, end, "negators"))
+    starts_of_clauses = [clause.start for clause in clauses]
+    said = (clauses[bisect_right(starts_of_clauses, mark.start) - 1] for mark in marks if "done" in mark.roles)
+    shown = (clause.start for clause in said if not _has(read, clause.start, clause.end, "negators"))
     return replace(read, done=max(shown, default=-1))
 
 

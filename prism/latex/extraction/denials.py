@@ -480,7 +480,8 @@ def _denies_everything(read: _Read, clause: _Clause) -> bool:
     is_open = read.asks(clause) or not roles.isdisjoint(("doubting", "supposing", "ifs", "negators"))
     if "everything" not in roles or is_open or FORMULA in read.text[clause.start : clause.end]:
         return False
-    return not roles.isdisjoint(("withdrawing", "retracting")) or _says_wrong(read, clause.start, clause.end)
+    is_no = not roles.isdisjoint(("withdrawing", "retracting", "disowning"))
+    return is_no or _says_wrong(read, clause.start, clause.end)
 
 
 # Rules ------------------------------------------------------------------------------------------------------------
@@ -549,7 +550,16 @@ def _is_governed(read: _Read, at: _Formula) -> bool:
         return not negators and not any("negators" in mark.roles for mark in at.behind)
     if any("mistakes" in mark.roles or ("wrong" in mark.roles and not _is_attribute(read, mark)) for mark in at.before):
         return True
-    return _is_negated(read, at, at.before)
+    return _is_negated(read, at, at.before) or _is_in_a_mistake(read, at)
+
+
+def _is_in_a_mistake(read: _Read, at: _Formula) -> bool:
+    """Return True for "a mistake is to take the mean, which gives A"."""
+    clause = read.clauses[at.place]
+    if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
+        return False
+    earlier = read.clauses[at.place - 1]
+    return clause.sentence == earlier.sentence and _has(read, earlier.start, earlier.end, "mistakes")
 
 
 def _is_object(read: _Read, at: _Formula, verb: _Mark) -> bool:

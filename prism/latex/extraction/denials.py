@@ -24,42 +24,35 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import accumulate, takewhile
-from typing import TypeVar
+from itertools import takewhile
 
-from prism.latex.prose import FORMULA, SENTENCE_END, WRONG_WORDS
-from prism.latex.word_lists import CLAIMS, FIRST_UNPARTED, any_word, word_lists
+from prism.latex.extraction.worded_clauses import (
+    HEADING,
+    INSTEAD,
+    Clause,
+    Mark,
+    WordedText,
+    has_role,
+    read_worded,
+    starting_from,
+)
+from prism.latex.prose import FORMULA, WRONG_WORDS
+from prism.latex.word_lists import any_word
 
-T = TypeVar("T")
-
-_TOKEN = re.compile(rf"[^\W\d_§{FIRST_UNPARTED}-\U0010ffff]+|[{FIRST_UNPARTED}-\U0010ffff]")
 _FORMULA = re.compile(f"{FORMULA}*")
 _LONG = re.compile(f"{FORMULA}{{6}}")  # more than a name between dollars
 _LONG_RUN = re.compile(f"{FORMULA}{{6,}}")
 _LABELS = re.compile(rf"[:：]\s{{0,9}}{FORMULA}")  # behind a label of the formula that follows
-_WITHIN = re.compile(r",?[\s'’\-‑]+")  # between the words of one phrase
-_SENTENCE = re.compile(rf"(?:{SENTENCE_END.pattern})|[。！？]|\n[ \t]{{0,8}}(?=[|>*_<])")
-_HEADING = re.compile(r"^[ \t>]{0,8}#[^\n]*$", re.MULTILINE)
-_PIECE = re.compile(
-    rf"{FORMULA}+|[{FIRST_UNPARTED}-\U0010ffff]{{1,2}}|[^\s{FORMULA},;:()–—{FIRST_UNPARTED}-\U0010ffff]+"
-)
 _YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
 _OR_ASKED = re.compile(rf"\s*[(（]\s*(?:or|{any_word('alternatives')})\s*{FORMULA}+\s*[?？]")
-_BLANKS = 20  # between a sign and the word behind it, at most
-_MOST_PIECES = 160  # words, numbers and formulas of a sentence: behind these another begins, so that none costs more
-_PUNCTUATION = re.compile(r"[,;:()\[\]|–—，；：（）、]|(?<=\S )-(?= )")
-_BEFORE_CLAUSE = frozenset(("", *".!?,;:()–—-，；：。！？"))
 _STOPS = frozenset(".!。！\n")
 _TAKING_BACK = frozenset(("withdrawing", "dropping"))
 _SHORTEST_NOUN, _SHORTEST_UNPARTED_NOUN = 9, 3  # letters of a phrase that names what it refers to
 _WORKING, _REACH = 2, 2000  # formulas within so many characters behind a task, before the next one, work it out
 _NEAR = 4  # words between a negator and what it negates, before a word that refers back, or behind a verb of stating
 _LABEL = 6  # words of a label, at most
-_INSTEAD = "instead"  # the list of words that deny the formula right behind them
 _PERHAPS_NOT = 2  # words
 _VERDICT = 8  # words of a clause that only says yes or no, at most
 _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
@@ -71,160 +64,6 @@ _ANSWERING = _SAYING_WRONG | frozenset(
     ("negators", "contrasting", "referring", "breaks", "right", "doubting", "affirming", "common")
 )
 _BEHIND_PREDICATE = frozenset("here since because as by and but so too again now anyway too either".split())
-_PHRASE_WORD = re.compile(r"[^\W\d_]+\*?")
-_Phrase = tuple[tuple[str, ...], frozenset[str]]  # further words, and roles
-_STEM = "*"  # at the end of a word in the lists: the word may go on
-_GAP = " … "  # in the lists, between two words of one phrase that others may part: "ziehe … zurück"
-_MOST_BETWEEN = 8  # words in such a gap
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A word or phrase of a text with its roles; `place` is the number of its first word in the text."""
-
-    start: int
-    end: int
-    roles: frozenset[str]
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause from offset `start` to `end`, with what it begins behind, its sentence, and if that is a "but"."""
-
-    start: int
-    end: int
-    opening: str
-    sentence: int
-    is_contrary: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
-    """The phrases of a language: their words behind the first two, and their roles.
-
-    Attributes:
-        pairs: those of several words by the first and then the second, longest first.
-        single: those of one word.
-        stems: words that may go on, by their first two letters.
-        torn: those of two words that others may part, by the first: the second, and their roles.
-    """
-
-    pairs: Mapping[str, Mapping[str, Sequence[_Phrase]]]
-    single: Mapping[str, frozenset[str]]
-    stems: Mapping[str, tuple[str, ...]]
-    torn: Mapping[str, Mapping[str, frozenset[str]]]
-
-    def longest(self, words: Sequence[str], at: int) -> tuple[int, frozenset[str]] | None:
-        """Return the number of words of the longest phrase at word number `at`, and its roles; None without one."""
-        word = words[at]
-        if (seconds := self.pairs.get(word)) and at + 1 < len(words):
-            for rest, roles in seconds.get(words[at + 1], ()):
-                if not rest or rest == tuple(words[at + 2 : at + 2 + len(rest)]):
-                    return 2 + len(rest), roles
-        alone = self.single.get(word)
-        if alone is None and word.startswith(stems := self.stems.get(word[:2], ())):
-            alone = next(self.single[f"{stem}{_STEM}"] for stem in stems if word.startswith(stem))
-        return (1, alone) if alone else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Phrases:
-    """The phrases of all languages.
-
-    Attributes:
-        lexicons: of the languages that part their words.
-        common: the most frequent words of these, with their languages.
-        unparted: the phrases of the others, with their roles.
-        pattern: finds any of the last, longest first.
-    """
-
-    lexicons: Mapping[str, _Lexicon]
-    common: Mapping[str, Sequence[str]]
-    unparted: Mapping[str, frozenset[str]]
-    pattern: re.Pattern[str]
-
-
-@cache
-def _phrases() -> _Phrases:
-    """Return the phrases of the shipped lists."""
-    lexicons: dict[str, _Lexicon] = {}
-    common: dict[str, list[str]] = {}
-    unparted: dict[str, set[str]] = {}
-    for language, lists in word_lists().items():
-        roles: dict[str, set[str]] = {}
-        for role in (_INSTEAD, *CLAIMS):
-            for text in map(str.lower, lists.get(role if role == _INSTEAD else f"claims.{role}", ())):
-                is_unparted = max(text) >= FIRST_UNPARTED
-                (unparted if is_unparted else roles).setdefault(text, set()).add(role)
-        for text, found in roles.items():  # "no es" and "no puedo" negate what "no" does, "klopt niet" says wrong
-            within = set[str]().union(*(roles.get(word, ()) for word in text.split()))
-            if "negators" in within and found.isdisjoint(("negators", "harmless")):
-                if {_INSTEAD, "obliging"} & found:
-                    found.add("negators")
-                elif "right" in within and " " in text:
-                    found.add("wrong")
-        pairs: dict[str, dict[str, list[_Phrase]]] = {}
-        single: dict[str, frozenset[str]] = {}
-        torn: dict[str, dict[str, frozenset[str]]] = {}
-        for text, found in sorted(roles.items(), key=lambda each: -len(_PHRASE_WORD.findall(each[0]))):
-            if _GAP in text:
-                verb, particle = text.split(_GAP)
-                torn.setdefault(verb, {})[particle] = frozenset(found)
-                continue
-            first, *others = _PHRASE_WORD.findall(text)
-            if others:
-                pairs.setdefault(first, {}).setdefault(others[0], []).append((tuple(others[1:]), frozenset(found)))
-            else:
-                single[first] = frozenset(found)
-            if "common" in found and not others:
-                common.setdefault(first, []).append(language)
-        stems: dict[str, tuple[str, ...]] = {}
-        for stem in (text.removesuffix(_STEM) for text in single if text.endswith(_STEM)):
-            stems[stem[:2]] = (*stems.get(stem[:2], ()), stem)
-        lexicons[language] = _Lexicon(pairs, single, stems, torn)
-    pattern = re.compile("|".join(map(re.escape, sorted(unparted, key=lambda text: (-len(text), text)))))
-    return _Phrases(lexicons, common, {text: frozenset(found) for text, found in unparted.items()}, pattern)
-
-
-def _from(sequence: Sequence[T], first: int) -> Iterator[T]:
-    """Yield the members of a sequence from a place on, without a copy."""
-    return (sequence[place] for place in range(first, len(sequence)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A text in lower case with its words, marks, clauses, and the ends of its sentences, all ascending."""
-
-    text: str
-    words: Sequence[re.Match[str]]
-    word_starts: Sequence[int]
-    word_ends: Sequence[int]
-    n_unparted: Sequence[int]  # before each word, of scripts that part none
-    marks: Sequence[_Mark]
-    mark_starts: Sequence[int]
-    clauses: Sequence[_Clause]
-    sentence_marks: Sequence[str]
-    firsts: Mapping[int, int]  # the number of the first clause of each sentence
-    done: int  # offset of the last clause that says that something has been shown, or -1
-
-    def within(self, low: int, high: int) -> list[_Mark]:
-        """Return the marks that lie within two offsets."""
-        first = bisect_left(self.mark_starts, low)
-        behind = bisect_left(self.mark_starts, high, first)
-        while behind > first and self.marks[behind - 1].end > high:
-            behind -= 1
-        return list(self.marks[first:behind])
-
-    def asks(self, clause: _Clause) -> bool:
-        """Return True if the sentence of a clause is a question."""
-        return self.sentence_marks[clause.sentence] in ("?", "？")
-
-    def n_words(self, low: int, high: int) -> int:
-        """Return the number of words between two offsets; of scripts that part none two letters are one."""
-        first, behind = bisect_left(self.word_starts, low), bisect_right(self.word_ends, high)
-        n_unparted = self.n_unparted[behind] - self.n_unparted[first] if behind > first else 0
-        return max(0, behind - first) - n_unparted + (n_unparted + 1) // 2
 
 
 def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) -> Iterator[int]:
@@ -238,7 +77,7 @@ def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) ->
     rules = [rule for rule in _RULES if not (is_statement and rule is _is_task)]
     if not starts:
         return
-    read = _read(lowered)
+    read = read_worded(lowered)
     bounds = [clause.start for clause in read.clauses]
     taken_back = list(_spans_denied_at_once(read, bounds))
     for start in starts:
@@ -256,121 +95,10 @@ def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) ->
                 yield start
 
 
-def _read(lowered: str) -> _Read:
-    """Cut a text into words, marks and clauses."""
-    phrases = _phrases()
-    words = list(_TOKEN.finditer(lowered))
-    cuts = [(found.start(), found.end(), found[0], True) for found in _SENTENCE.finditer(lowered)]
-    cuts += [(at, at, "", True) for found in _HEADING.finditer(lowered) for at in found.span()]
-    cuts += [(at, at, "", True) for at in _ends_of_long_sentences(lowered, sorted(cut[1] for cut in cuts))]
-    ends_of_sentences = sorted(cut[1] for cut in cuts)
-    spoken = _languages(words, ends_of_sentences, phrases)
-    plain, starts = [word[0] for word in words], [word.start() for word in words]
-    marks: list[_Mark] = []
-    at = 0
-    while at < len(words):
-        found = [each for lexicon in spoken[at] if (each := lexicon.longest(plain, at))]
-        torn = [lexicon.torn[plain[at]] for lexicon in spoken[at] if plain[at] in lexicon.torn]
-        if found or torn:
-            last = at + max((n for n, _ in found), default=1) - 1
-            if any(not _WITHIN.fullmatch(lowered, words[k].end(), words[k + 1].start()) for k in range(at, last)):
-                found = [(1, lexicon.single[plain[at]]) for lexicon in spoken[at] if plain[at] in lexicon.single]
-                last = at
-            roles = frozenset[str]().union(*(each for n, each in found if at + n - 1 == last))
-            if torn:
-                end = next(_from(ends_of_sentences, bisect_right(ends_of_sentences, starts[at])), len(lowered))
-                behind = plain[at + 1 : min(at + 2 + _MOST_BETWEEN, bisect_left(starts, end))]
-                roles = roles.union(*(seconds[word] for seconds in torn for word in behind if word in seconds))
-            if roles:
-                marks.append(_Mark(words[at].start(), words[last].end(), roles, at))
-                at = last
-        at += 1
-    if any(word[0] >= FIRST_UNPARTED for word in words):
-        marks += [_Mark(*found.span(), phrases.unparted[found[0]], -1) for found in phrases.pattern.finditer(lowered)]
-        marks.sort(key=lambda mark: mark.start)
-    clauses, ends = _clauses(lowered, marks, cuts)
-    firsts: dict[int, int] = {}
-    for place, clause in enumerate(clauses):
-        firsts.setdefault(clause.sentence, place)
-    word_ends = [word.end() for word in words]
-    n_unparted = [0, *accumulate(word[0] >= FIRST_UNPARTED for word in words)]
-    mark_starts = [mark.start for mark in marks]
-    read = _Read(lowered, words, starts, word_ends, n_unparted, marks, mark_starts, clauses, ends, firsts, -1)
-    starts_of_clauses = [clause.start for clause in clauses]
-    said = (clauses[bisect_right(starts_of_clauses, mark.start) - 1] for mark in marks if "done" in mark.roles)
-    shown = (clause.start for clause in said if not _has(read, clause.start, clause.end, "negators"))
-    return replace(read, done=max(shown, default=-1))
-
-
-def _ends_of_long_sentences(lowered: str, ends: Sequence[int]) -> Iterator[int]:
-    """Yield where a sentence is cut that has more than `_MOST_PIECES`, given where the sentences end."""
-    pieces = [found.start() for found in _PIECE.finditer(lowered)]
-    first = 0
-    for end in (*ends, len(lowered)):
-        behind = bisect_left(pieces, end)
-        yield from (pieces[place] for place in range(first + _MOST_PIECES, behind, _MOST_PIECES))
-        first = behind
-
-
-def _languages(words: Sequence[re.Match[str]], ends: Sequence[int], phrases: _Phrases) -> list[Sequence[_Lexicon]]:
-    """Return for each word the languages that its sentence may be in, by its most frequent words, or by the text's."""
-    sentences = [bisect_right(ends, word.start()) for word in words]
-    counts: dict[int, Counter[str]] = {}
-    total = Counter[str]()
-    for word, sentence in zip(words, sentences, strict=True):
-        count = counts.setdefault(sentence, Counter())
-        for language in phrases.common.get(word[0], ()):
-            count[language] += 1
-            total[language] += 1
-    spoken: dict[int, Sequence[_Lexicon]] = {}
-    for sentence, count in counts.items():
-        told = count or total
-        most = max(told.values(), default=0)
-        names = [language for language, n in told.items() if n == most]
-        spoken[sentence] = [phrases.lexicons[name] for name in names or phrases.lexicons]
-    return [spoken[sentence] for sentence in sentences]
-
-
-def _clauses(
-    lowered: str, marks: Sequence[_Mark], sentence_cuts: Sequence[tuple[int, int, str, bool]]
-) -> tuple[list[_Clause], list[str]]:
-    """Cut a text into clauses; return them and the mark that ends each sentence.
-
-    A word of contrast that is no word of `breaks` cuts only where a clause begins: "das stimmt aber nicht" is one.
-    """
-    cuts = list(sentence_cuts)
-    within = {at for mark in marks for at in range(mark.start, mark.end)}  # the comma of "no, wait"
-    punctuation = (found for found in _PUNCTUATION.finditer(lowered) if found.start() not in within)
-    cuts += [(found.start(), found.end(), found[0], False) for found in punctuation]
-    cuts += [
-        (mark.start, mark.end, "but" if "contrasting" in mark.roles else "and", False)
-        for mark in marks
-        if "breaks" in mark.roles
-        or (
-            "contrasting" in mark.roles
-            and lowered[max(0, mark.start - _BLANKS) : mark.start].rstrip()[-1:] in _BEFORE_CLAUSE
-        )
-    ]
-    clauses: list[_Clause] = []
-    ends: list[str] = []
-    start, opening, is_contrary = 0, "", False
-    for low, high, cut, ends_sentence in [*sorted(cuts), (len(lowered), len(lowered), "", True)]:
-        if low < start:
-            continue
-        if lowered[start:low].strip() or cut in "()（）":
-            clauses.append(_Clause(start, low, opening, len(ends), is_contrary))
-            is_contrary = False
-        is_contrary = cut == "but" or (is_contrary and not ends_sentence)
-        start, opening = high, cut
-        if ends_sentence:
-            ends.append(cut.strip()[:1])
-    return clauses, ends
-
-
 # What a clause says -----------------------------------------------------------------------------------------------
 
 
-def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> bool:
+def _says_wrong(read: WordedText, low: int, high: int, *, is_label: bool = False) -> bool:
     """Return True if the words between two offsets say that something is wrong, and do not limit it to a case."""
     if _is_not_said(read, low, high):
         return True
@@ -390,7 +118,7 @@ def _says_wrong(read: _Read, low: int, high: int, *, is_label: bool = False) -> 
     return all(_YEAR.match(read.text, mark.end) for mark in limits)
 
 
-def _is_not_said(read: _Read, low: int, high: int) -> bool:
+def _is_not_said(read: WordedText, low: int, high: int) -> bool:
     """Return True for words that end in a negated verb of claiming: "lässt sich nicht behaupten", "I do not claim"."""
     marks = [mark for mark in read.within(low, high) if {"negators", "asserting", "harmless"} & mark.roles]
     negated = [mark for mark in marks if "negators" in mark.roles]
@@ -399,13 +127,13 @@ def _is_not_said(read: _Read, low: int, high: int) -> bool:
     return is_near and len(marks) == len(negated) + len(verbs)
 
 
-def _are_beside(read: _Read, first: _Mark, second: _Mark) -> bool:
+def _are_beside(read: WordedText, first: Mark, second: Mark) -> bool:
     """Return True if at most two words part two marks."""
     low, high = sorted((first, second), key=lambda mark: mark.start)
     return read.n_words(low.end, high.start) <= 2
 
 
-def _is_attribute(read: _Read, mark: _Mark) -> bool:
+def _is_attribute(read: WordedText, mark: Mark) -> bool:
     """Return True for an English adjective before its noun, "the false vacuum"."""
     if read.text[mark.start : mark.end] not in WRONG_WORDS or mark.place + 1 >= len(read.words):
         return False
@@ -415,7 +143,7 @@ def _is_attribute(read: _Read, mark: _Mark) -> bool:
     return is_next and not is_marked and following[0] not in _BEHIND_PREDICATE
 
 
-def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
+def _is_verdict(read: WordedText, clause: Clause, own: int, *, is_first: bool) -> bool:
     """Return True for a clause of few words that only says no: "Nonsense.", ", a blunder", "but sadly it is not"."""
     marks = read.within(clause.start, clause.end)
     n_words = read.n_words(clause.start, clause.end)
@@ -441,12 +169,7 @@ def _is_verdict(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bo
     return says_wrong != ("negators" in roles and ends)
 
 
-def _has(read: _Read, low: int, high: int, *roles: str) -> bool:
-    """Return True if a mark with one of the roles lies within two offsets."""
-    return any(not mark.roles.isdisjoint(roles) for mark in read.within(low, high))
-
-
-def _spans_denied_at_once(read: _Read, bounds: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _spans_denied_at_once(read: WordedText, bounds: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield what stands under a heading that says nothing but that it is wrong, and before what denies everything.
 
     "All of this is wrong", "forget all that": the section before, or all of the text if that has no formula.
@@ -454,7 +177,7 @@ def _spans_denied_at_once(read: _Read, bounds: Sequence[int]) -> Iterator[tuple[
     Args:
         bounds: offset of each clause.
     """
-    heads = [head.span() for head in _HEADING.finditer(read.text)]
+    heads = [head.span() for head in HEADING.finditer(read.text)]
     for (low, high), (end, _) in zip(heads, [*heads[1:], (len(read.text), 0)], strict=False):
         title = read.clauses[bisect_left(bounds, low) : bisect_left(bounds, high)]
         if any(_is_title_of_wrong(read, clause) for clause in title):
@@ -465,7 +188,7 @@ def _spans_denied_at_once(read: _Read, bounds: Sequence[int]) -> Iterator[tuple[
             yield (low if FORMULA in read.text[low : clause.start] else 0), clause.start
 
 
-def _is_title_of_wrong(read: _Read, clause: _Clause) -> bool:
+def _is_title_of_wrong(read: WordedText, clause: Clause) -> bool:
     """Return True if a clause has only known words, and these say wrong or to be ignored."""
     marks = read.within(clause.start, clause.end)
     n_known = sum(read.n_words(mark.start, mark.end) for mark in marks)
@@ -474,7 +197,7 @@ def _is_title_of_wrong(read: _Read, clause: _Clause) -> bool:
     return is_said and n_known >= read.n_words(clause.start, clause.end) and not read.asks(clause)
 
 
-def _denies_everything(read: _Read, clause: _Clause) -> bool:
+def _denies_everything(read: WordedText, clause: Clause) -> bool:
     """Return True if a clause says of all that stands before it that it is wrong, or takes it back."""
     roles = frozenset[str]().union(*(mark.roles for mark in read.within(clause.start, clause.end)))
     is_open = read.asks(clause) or not roles.isdisjoint(("doubting", "supposing", "ifs", "negators"))
@@ -503,11 +226,11 @@ class _Formula:
     end: int
     low: int
     high: int
-    before: Sequence[_Mark]
-    behind: Sequence[_Mark]
+    before: Sequence[Mark]
+    behind: Sequence[Mark]
 
 
-def _governor_start(read: _Read, place: int, start: int, end: int) -> int:
+def _governor_start(read: WordedText, place: int, start: int, end: int) -> int:
     """Return where the words begin that govern a formula: its clause, or one before a "that" or an infinitive.
 
     In "viele nehmen fälschlich an, dass A" and "man könnte versucht sein, A zu schreiben" the clause before the comma
@@ -527,14 +250,14 @@ def _governor_start(read: _Read, place: int, start: int, end: int) -> int:
     return clause.start
 
 
-def _is_inserted(read: _Read, place: int, following: Sequence[_Mark]) -> bool:
+def _is_inserted(read: WordedText, place: int, following: Sequence[Mark]) -> bool:
     """Return True for a few words between commas before a "que": "suponhamos, por absurdo, que A"."""
     clause = read.clauses[place]
     is_short = clause.opening == "," and read.n_words(clause.start, clause.end) <= _NEAR
     return is_short and bool(following) and "stating" in following[0].roles
 
 
-def _is_governed(read: _Read, at: _Formula) -> bool:
+def _is_governed(read: WordedText, at: _Formula) -> bool:
     """Return True for "it is not true that A", "I doubt that A", "we must not write A", "far be it from me"."""
     if not (at.before or at.behind):
         return False
@@ -553,25 +276,25 @@ def _is_governed(read: _Read, at: _Formula) -> bool:
     return _is_negated(read, at, at.before) or _is_in_a_mistake(read, at)
 
 
-def _is_in_a_mistake(read: _Read, at: _Formula) -> bool:
+def _is_in_a_mistake(read: WordedText, at: _Formula) -> bool:
     """Return True for "a mistake is to take the mean, which gives A"."""
     clause = read.clauses[at.place]
     if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
         return False
     earlier = read.clauses[at.place - 1]
-    return clause.sentence == earlier.sentence and _has(read, earlier.start, earlier.end, "mistakes")
+    return clause.sentence == earlier.sentence and has_role(read, earlier.start, earlier.end, "mistakes")
 
 
-def _is_object(read: _Read, at: _Formula, verb: _Mark) -> bool:
+def _is_object(read: WordedText, at: _Formula, verb: Mark) -> bool:
     """Return True for a formula right beside a verb that takes it back: "I withdraw A", "A nehme ich zurück"."""
     n_between = read.n_words(verb.end, at.start) + read.n_words(at.end, verb.start)
     return n_between <= 1 and _LONG.match(read.text, at.start) is not None
 
 
-def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
+def _is_negated(read: WordedText, at: _Formula, before: Sequence[Mark]) -> bool:
     """Return True for "it is not A", "we cannot conclude that A", "keinesfalls darf man A ansetzen"."""
     negators = [mark for mark in before if "negators" in mark.roles]
-    if any(_INSTEAD in mark.roles and read.n_words(mark.end, at.start) == 0 for mark in before):
+    if any(INSTEAD in mark.roles and read.n_words(mark.end, at.start) == 0 for mark in before):
         return True
     if _LONG.match(read.text, at.start) and any(read.n_words(each.end, at.start) == 0 for each in negators):
         return True
@@ -585,7 +308,7 @@ def _is_negated(read: _Read, at: _Formula, before: Sequence[_Mark]) -> bool:
     return is_final and bool(negators)
 
 
-def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
+def _negates(read: WordedText, negator: Mark, verb: Mark) -> bool:
     """Return True if a negator negates a verb behind it: at most two words on, or one of asserting with its subject."""
     n_between = read.n_words(negator.end, verb.start)
     if verb.start < negator.end:
@@ -596,9 +319,9 @@ def _negates(read: _Read, negator: _Mark, verb: _Mark) -> bool:
     return "asserting" in verb.roles and not subjects
 
 
-def _is_denied_behind(read: _Read, at: _Formula) -> bool:
+def _is_denied_behind(read: WordedText, at: _Formula) -> bool:
     """Return True for "A is wrong here", "A does not apply"."""
-    if any("negators" in mark.roles for mark in at.before) and _has(read, at.end, at.high, "wrong"):
+    if any("negators" in mark.roles for mark in at.before) and has_role(read, at.end, at.high, "wrong"):
         return False  # "kein Grund, an A zu zweifeln"
     clause = read.clauses[at.place]
     rest = replace(clause, start=at.end)
@@ -608,7 +331,7 @@ def _is_denied_behind(read: _Read, at: _Formula) -> bool:
     return bool(at.behind) and _says_wrong(read, at.end, at.high)
 
 
-def _is_unreal(read: _Read, at: _Formula) -> bool:
+def _is_unreal(read: WordedText, at: _Formula) -> bool:
     """Return True for a condition contrary to fact, and what follows from it: "if A were true, B", "gälte A, so B"."""
     low = at.place
     while low > read.firsts[read.clauses[low].sentence] and read.clauses[low].opening in (",", "，", "and"):
@@ -622,12 +345,12 @@ def _is_unreal(read: _Read, at: _Formula) -> bool:
             continue
         is_value = any(read.n_words(mark.end, start) == 0 and mark.end <= start for mark in unreal)
         is_first = unreal[0].start < start and read.n_words(clause.start, unreal[0].start) == 0
-        if (is_value or _LONG.match(read.text, start)) and (is_first or _has(read, clause.start, start, "ifs")):
+        if (is_value or _LONG.match(read.text, start)) and (is_first or has_role(read, clause.start, start, "ifs")):
             return True
     return False
 
 
-def _is_task(read: _Read, at: _Formula) -> bool:
+def _is_task(read: WordedText, at: _Formula) -> bool:
     """Return True for what is only to be shown, and not said to be: "we are asked to prove that A"."""
     low = at.low
     if read.clauses[at.place].opening in (":", "：") and read.n_words(low, at.start) == 0:
@@ -642,14 +365,14 @@ def _is_task(read: _Read, at: _Formula) -> bool:
     return (is_task or _is_exercise(read, at)) and read.done < at.end
 
 
-def _is_exercise(read: _Read, at: _Formula) -> bool:
+def _is_exercise(read: WordedText, at: _Formula) -> bool:
     """Return True for "Prove that A" at the head of a sentence or part, with no subject, and not worked out behind."""
     place = at.place
     while read.clauses[place].start > at.low:  # "Beweise, dass A"
         place -= 1
     clause = read.clauses[place]
     marks = read.within(at.low, at.start)
-    if not marks or "commanding" not in marks[0].roles or _has(read, marks[0].end, at.start, "subjects"):
+    if not marks or "commanding" not in marks[0].roles or has_role(read, marks[0].end, at.start, "subjects"):
         return False
     is_head = clause.opening not in (",", "and", "but") or read.firsts[clause.sentence] == place
     if not is_head or read.n_words(at.low, marks[0].start) or not _LONG.match(read.text, at.start):
@@ -659,7 +382,7 @@ def _is_exercise(read: _Read, at: _Formula) -> bool:
     return len(_LONG_RUN.findall(read.text, at.end, next(nexts, end))) < _WORKING
 
 
-def _is_disowned(read: _Read, at: _Formula) -> bool:
+def _is_disowned(read: WordedText, at: _Formula) -> bool:
     """Return True for what somebody else says, or the writer said once, and what follows disowns.
 
     "Whoever writes A forgets ...", "the book has A, which is a misprint", "I used to think A; I was wrong".
@@ -671,7 +394,7 @@ def _is_disowned(read: _Read, at: _Formula) -> bool:
         is_short = clause.opening == "," and read.n_words(earlier.start, earlier.end) <= _NEAR
         low = earlier.start if is_short or clause.opening in (":", "：") else low
     about = [mark for mark in (*read.within(low, at.start), *at.behind) if _OTHERS & mark.roles]
-    apposed = next(_from(read.clauses, at.place + 1), clause)
+    apposed = next(starting_from(read.clauses, at.place + 1), clause)
     if apposed.opening == "," and read.n_words(apposed.start, apposed.end) <= _NEAR:  # "A, says the book, but ..."
         about += [mark for mark in read.within(apposed.start, apposed.end) if "others" in mark.roles]
     if not about:
@@ -679,7 +402,7 @@ def _is_disowned(read: _Read, at: _Formula) -> bool:
     if at.behind and _disowns(read, at.end, at.high):
         return True
     n_behind = 0
-    for later in _from(read.clauses, at.place + 1):
+    for later in starting_from(read.clauses, at.place + 1):
         n_behind += later.sentence != clause.sentence
         is_far = later.sentence > clause.sentence + 1 or n_behind > _CLAUSES_BEHIND
         if is_far or _LONG.search(read.text, later.start, later.end):
@@ -690,12 +413,12 @@ def _is_disowned(read: _Read, at: _Formula) -> bool:
     return False
 
 
-def _disowns(read: _Read, low: int, high: int) -> bool:
+def _disowns(read: WordedText, low: int, high: int) -> bool:
     """Return True if the words between two offsets say that somebody is, or was, mistaken."""
-    return _has(read, low, high, "disowning", "retracting") or _says_wrong(read, low, high)
+    return has_role(read, low, high, "disowning", "retracting") or _says_wrong(read, low, high)
 
 
-def _is_undecided(read: _Read, at: _Formula) -> bool:
+def _is_undecided(read: WordedText, at: _Formula) -> bool:
     """Return True for all formulas before "I am guessing" or "I cannot decide which" in their sentence or the next.
 
     So is A of "A (or B?)".
@@ -708,14 +431,14 @@ def _is_undecided(read: _Read, at: _Formula) -> bool:
             clause.sentence == own
             or (clause.sentence == own + 1 and not _LONG.search(read.text, clause.start, clause.end))
         ),
-        _from(read.clauses, at.place),
+        starting_from(read.clauses, at.place),
     )
-    return _has(read, at.low, at.start, "undecided") or any(
-        _has(read, max(clause.start, at.end), clause.end, "undecided") for clause in later
+    return has_role(read, at.low, at.start, "undecided") or any(
+        has_role(read, max(clause.start, at.end), clause.end, "undecided") for clause in later
     )
 
 
-def _is_taken_back(read: _Read, at: _Formula) -> bool:
+def _is_taken_back(read: WordedText, at: _Formula) -> bool:
     """Return True if a later clause refers back and says that it is wrong, or takes back what stands before it."""
     own = read.clauses[at.place].sentence
     if _LONG.search(read.text, at.end, read.clauses[at.place].end):
@@ -725,7 +448,7 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     is_subject = any(
         {"linking", "stating"} & mark.roles and not read.n_words(start, mark.start) for mark in at.before[:1]
     )
-    for clause in _from(read.clauses, at.place + 1):
+    for clause in starting_from(read.clauses, at.place + 1):
         n_behind += clause.sentence != own
         if _LONG.search(read.text, clause.start, clause.end) or clause.sentence > own + _CLAUSES_BEHIND:
             return False
@@ -750,7 +473,7 @@ def _is_taken_back(read: _Read, at: _Formula) -> bool:
     return False
 
 
-def _withdraws(read: _Read, clause: _Clause) -> bool:
+def _withdraws(read: WordedText, clause: Clause) -> bool:
     """Return True if a clause takes back what stands before it: "I was wrong", "please disregard this line"."""
     marks = read.within(clause.start, clause.end)
     roles = frozenset[str]().union(*(mark.roles for mark in marks))
@@ -771,17 +494,17 @@ def _withdraws(read: _Read, clause: _Clause) -> bool:
     )
 
 
-def _is_named(mark: _Mark) -> bool:
+def _is_named(mark: Mark) -> bool:
     """Return True for a phrase that refers back by a noun, "this line", not by a pronoun, "it does"."""
     return mark.end - mark.start >= (_SHORTEST_NOUN if mark.place >= 0 else _SHORTEST_UNPARTED_NOUN)
 
 
-def _is_imperative(read: _Read, clause: _Clause, verb: _Mark) -> bool:
+def _is_imperative(read: WordedText, clause: Clause, verb: Mark) -> bool:
     """Return True for "Please ignore", not for "we ignore": at most one word, no subject, before the verb."""
-    return read.n_words(clause.start, verb.start) <= 1 and not _has(read, clause.start, verb.start, "subjects")
+    return read.n_words(clause.start, verb.start) <= 1 and not has_role(read, clause.start, verb.start, "subjects")
 
 
-def _is_article(read: _Read, mark: _Mark, end: int) -> bool:
+def _is_article(read: WordedText, mark: Mark, end: int) -> bool:
     """Return True for a word that refers back with an unlisted word behind it, its noun: "streichen das Gewicht"."""
     if mark.place < 0 or mark.place + 1 >= len(read.words) or " " in read.text[mark.start : mark.end]:
         return False
@@ -791,7 +514,7 @@ def _is_article(read: _Read, mark: _Mark, end: int) -> bool:
     )
 
 
-def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> bool:
+def _refers_back(read: WordedText, clause: Clause, own: int, *, is_first: bool) -> bool:
     """Return True if a clause says that what it refers to is wrong.
 
     Args:
@@ -812,7 +535,7 @@ def _refers_back(read: _Read, clause: _Clause, own: int, *, is_first: bool) -> b
     return refers and not is_limited and _says_wrong(read, clause.start, clause.end)
 
 
-def _is_bracketed(read: _Read, at: _Formula) -> bool:
+def _is_bracketed(read: WordedText, at: _Formula) -> bool:
     """Return True for "A (ignore this line)"."""
     if at.place + 1 >= len(read.clauses):
         return False
@@ -826,24 +549,24 @@ def _is_bracketed(read: _Read, at: _Formula) -> bool:
     return is_struck or _withdraws(read, clause) or _says_wrong(read, clause.start, clause.end)
 
 
-def _is_labelled(read: _Read, at: _Formula) -> bool:
+def _is_labelled(read: WordedText, at: _Formula) -> bool:
     """Return True for "Not valid: A"."""
     first = read.clauses[read.firsts[read.clauses[at.place].sentence]].start
     before = read.text[first : at.start].rstrip(f" *_\n,;{FORMULA}")
     if before[-1:] not in (":", "："):
         return False
     low = first + before.rfind("\n") + 1
-    if read.n_words(low, at.start) > _LABEL or _has(read, low, at.start, "referring"):
+    if read.n_words(low, at.start) > _LABEL or has_role(read, low, at.start, "referring"):
         return False
     colon = first + len(before) - 1
     low = max(low, next(read.clauses[k].start for k in range(at.place, -1, -1) if read.clauses[k].start < colon))
-    return _has(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
+    return has_role(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
 
 
-def _is_asked(read: _Read, at: _Formula) -> bool:
+def _is_asked(read: WordedText, at: _Formula) -> bool:
     """Return True for a question whether A, which nothing affirms; "what is v at A" states A."""
     clause = read.clauses[at.place]
-    answer = next(_from(read.clauses, at.place + 1), None)
+    answer = next(starting_from(read.clauses, at.place + 1), None)
     affirms = answer is not None and any(
         "affirming" in mark.roles and read.n_words(answer.start, mark.start) == 0
         for mark in read.within(answer.start, answer.end)
@@ -855,10 +578,10 @@ def _is_asked(read: _Read, at: _Formula) -> bool:
     if not read.asks(clause) or (answer is not None and answer.sentence == clause.sentence):
         return False
     first = read.clauses[read.firsts[clause.sentence]].start
-    return not affirms and not _has(read, first, at.start, "asking")
+    return not affirms and not has_role(read, first, at.start, "asking")
 
 
-def _is_supposed(read: _Read, at: _Formula) -> bool:
+def _is_supposed(read: WordedText, at: _Formula) -> bool:
     """Return True for what is supposed, and leads to a contradiction in its sentence or one of the next two."""
     clause = read.clauses[at.place]
     low = clause.start
@@ -867,10 +590,10 @@ def _is_supposed(read: _Read, at: _Formula) -> bool:
         if earlier.sentence != clause.sentence or read.n_words(low, at.start) > 2:
             break
         low = earlier.start
-    if not (_has(read, low, at.start, "supposing") or _has(read, at.end, clause.end, "supposing")):
+    if not (has_role(read, low, at.start, "supposing") or has_role(read, at.end, clause.end, "supposing")):
         return False
-    near = takewhile(lambda other: other.sentence <= clause.sentence + 2, _from(read.clauses, at.place))
-    return any(_has(read, max(other.start, at.end), other.end, "absurd") for other in near)
+    near = takewhile(lambda other: other.sentence <= clause.sentence + 2, starting_from(read.clauses, at.place))
+    return any(has_role(read, max(other.start, at.end), other.end, "absurd") for other in near)
 
 
 _RULES = (

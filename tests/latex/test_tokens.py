@@ -53,3 +53,9 @@ def test_one_spelling_inside_a_name(latex: str, name: str) -> None:
 def test_limits_of_size(latex: str) -> None:
     with pytest.raises(Fault, match="at most"):
         disambiguate_formula(latex)
+
+
+@pytest.mark.parametrize("latex", ["x_{\ud800} = 1", "x = \\begin{cases}\ud800\\end{cases}", "\\text{\ud800}"])
+def test_half_a_character_is_refused_wherever_it_stands(latex: str) -> None:
+    with pytest.raises(Fault, match="which is not read"):
+        tokenize(latex)

@@ -491,6 +491,8 @@ def _append_rare_sign(tokens: list[Token], text: str, pos: int, gap: int) -> Non
         _append_decomposed_letter(tokens, plain, text, pos, gap)
     elif text in '.?"@#`$' or text == "\\":
         tokens.append(Token("mark", text, pos, gap))
+    elif unicodedata.category(text) == "Cs":  # half of a character
+        raise Fault(pos, f"the character {text!r}, which is not read")
     else:
         tokens.append(Token("unknown", text, pos, gap))
 

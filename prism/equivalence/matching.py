@@ -143,7 +143,8 @@ def _false_link(reference: Formula, claim: Formula, context: Context) -> str | N
             link = check_link(left, right, context)
             says = formula((left, right), ("=",))
             is_open = link.reason in ("varying_ratio", "other_variables") and symbols_of(says) <= known
-            is_open = is_open and bool(symbols(left) and symbols(right) and not (context.definitions or context.givens))
+            is_open = is_open and bool(symbols(left) and symbols(right)) and not reference.parts
+            is_open = is_open and not (context.definitions or context.givens)
             if (link.status == "refuted" or is_open) and not any(
                 f.members == says.members or (symbols_of(says) and agree_without_givens(f, says, context))
                 for f in required

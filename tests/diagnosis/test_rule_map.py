@@ -38,7 +38,7 @@ LISTS = ("prism.equivalence.verdict", "prism.equivalence.chains.links")  # of al
 
 def deciding_modules() -> dict[str, ast.Module]:
     """Syntax trees of the modules that make verdicts and grades, by dotted name."""
-    found = ("equivalence/*.py", "equivalence/[np]*/*.py", "grading/**/*.py")  # but for what interpretations use
+    found = ("equivalence/*.py", "equivalence/[cnp]*/*.py", "grading/**/*.py")  # but for what interpretations use
     paths = [path for pattern in found for path in sorted((ROOT / "prism").glob(pattern))]
     return {
         ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text("utf-8")) for path in paths

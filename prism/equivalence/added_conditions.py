@@ -59,7 +59,7 @@ def added_condition(
     own = {each.formula for each in required}
     restrictions = dict.fromkeys(each for statement in stated for each in statement.restrictions)
     others = [each.formula for each in stated if not each.is_union and each.formula not in own]
-    known = (*_definitions_of(required, context, spec), *spec.settled)
+    known = (*_definitions_of(required, spec), *context.definitions, *spec.settled)
     for each, is_restriction in (*((f, False) for f in others), *((f, True) for f in restrictions)):
         is_pole = any(map(is_infinite, each.members))
         if not _is_about(each, live) or (has_unevaluated(each) and not (is_restriction or is_pole)):
@@ -88,8 +88,8 @@ def other_definition(
 
     Arguments as of `added_condition`.
     """
-    definitions = _definitions_of(required, context, spec)
-    known = (*definitions, *spec.settled, *(each.formula for each in required))
+    definitions = _definitions_of(required, spec)
+    known = (*definitions, *context.definitions, *spec.settled, *(each.formula for each in required))
     letters = frozenset[str]().union(*map(symbols_of, known))
     said = dict.fromkeys(f for each in stated for f in (each.formula, *each.conditions))
     return next(
@@ -97,13 +97,11 @@ def other_definition(
     )
 
 
-def _definitions_of(required: Iterable[Statement], context: Context, spec: NumberSpec) -> tuple[Formula, ...]:
-    """Return the equations by which a reference, the nodes beside it or the problem say what a letter means."""
+def _definitions_of(required: Iterable[Statement], spec: NumberSpec) -> tuple[Formula, ...]:
+    """Return the equations by which a reference, or the nodes beside it, say what a letter means."""
     explained = (f for whole in spec.settled if whole.kind in _WITH_CONDITION for f in whole.parts[1:])
     own = (f for each in required for f in each.conditions)
-    return tuple(
-        f for f in (*own, *explained, *context.definitions) if f.kind == "equation" and f.members[0].op == "sym"
-    )
+    return tuple(f for f in (*own, *explained) if f.kind == "equation" and f.members[0].op == "sym")
 
 
 def _redefines(f: Formula, definitions: Iterable[Formula], known: Collection[str]) -> bool:

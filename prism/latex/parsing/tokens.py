@@ -326,6 +326,7 @@ _SCAN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # The same without names of groups: most pieces tell what they are by their text, and a bare `findall` is faster.
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character
 _PIECES = re.compile(re.sub(r"\(\?P<[a-z]+>", "(?:", _SCAN.pattern), _SCAN.flags)
 # What is one token whatever stands around it: its type and its text.
 _SIMPLE = {
@@ -350,12 +351,14 @@ def tokenize(latex: str) -> list[Token]:
     """Cut LaTeX into flat tokens, with an END token last.
 
     Errors:
-        Fault: the length, a number or the nesting exceeds a limit. Signs outside the accepted set become `unknown`
-            tokens, which `tree` refuses.
+        Fault: the length, a number or the nesting exceeds a limit, or half a character stands there. Signs outside
+            the accepted set become `unknown` tokens, which `tree` refuses.
     """
     start, stop = _formula_span(latex)
     if stop - start > MAX_LENGTH:
         raise Fault(start, f"a formula of {stop - start} characters; at most {MAX_LENGTH} are read", kind="limit")
+    if (half := _SURROGATE.search(latex, start, stop)) is not None:
+        raise Fault(half.start(), f"the character {half[0]!r}, which is not read")
     tokens: list[Token] = []
     add = tokens.append
     gap = 0
@@ -491,8 +494,6 @@ def _append_rare_sign(tokens: list[Token], text: str, pos: int, gap: int) -> Non
         _append_decomposed_letter(tokens, plain, text, pos, gap)
     elif text in '.?"@#`$' or text == "\\":
         tokens.append(Token("mark", text, pos, gap))
-    elif unicodedata.category(text) == "Cs":  # half of a character
-        raise Fault(pos, f"the character {text!r}, which is not read")
     else:
         tokens.append(Token("unknown", text, pos, gap))
 

@@ -84,11 +84,12 @@ def other_definition(
     spec: NumberSpec,
     matches: Matches,
 ) -> Formula | None:
-    """Return the equation by which a claim defines a letter otherwise than the reference or the problem; None for none.
+    """Return the equation by which a claim defines a letter otherwise than the reference, or a node, does; else None.
 
     Arguments as of `added_condition`.
     """
-    definitions = _definitions_of(required, spec)
+    if not (definitions := _definitions_of(required, spec)):
+        return None
     known = (*definitions, *context.definitions, *spec.settled, *(each.formula for each in required))
     letters = frozenset[str]().union(*map(symbols_of, known))
     said = dict.fromkeys(f for each in stated for f in (each.formula, *each.conditions))
@@ -105,7 +106,7 @@ def _definitions_of(required: Iterable[Statement], spec: NumberSpec) -> tuple[Fo
 
 
 def _redefines(f: Formula, definitions: Iterable[Formula], known: Collection[str]) -> bool:
-    """Return True if an equation defines a letter otherwise than the reference or the problem does.
+    """Return True if an equation defines a letter otherwise than the reference, or a node beside it, does.
 
     That is one which is solved for a defined letter, or ties the letters of a definition. A value is put in for a
     letter that is defined by a formula, and redefines nothing.

@@ -136,9 +136,9 @@ def _false_link(reference: Formula, claim: Formula, context: Context) -> str | N
     from prism.equivalence.chains.links import check_link
 
     required, known = [each.formula for each in statements_of(reference)], symbols_of(reference)
-    for chain in plain_parts(claim):
+    for chain in (part for part in plain_parts(claim) if part.kind == "chain"):
         for relation, (left, right) in zip(chain.relations, pairwise(chain.members), strict=False):
-            if chain.kind != "chain" or relation not in EQUALITIES:
+            if relation not in EQUALITIES:
                 continue
             link = check_link(left, right, context)
             says = formula((left, right), ("=",))

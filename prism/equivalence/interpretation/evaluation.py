@@ -77,7 +77,9 @@ _MOST_POWER = 256  # of a matrix
 _METRICS = frozenset(("g", r"\eta", r"\delta"))
 _MOST_KEPT = 2048  # values below indices that hold for some bound variables alone
 _INDICES = 8  # beside it, for each pair of indices around a node
-_STEPS = 3 * STEP  # charged for each node that is visited, with a sum or product of balls; a letter is one step
+_STEPS = 7 * STEP  # charged for each node that is worked out, with a sum or product of balls, beside its arguments
+_LETTER = 3 * STEP
+_ARGUMENT = STEP
 
 
 class Evaluator(Letters):
@@ -123,7 +125,8 @@ class Evaluator(Letters):
 
     def _worked_out(self, node: Expr, scope: Scope) -> Value:
         """Return the value of an expression that is not known, see `value`; raises Unvalued for what has no rule."""
-        charge((STEP if node.op == "sym" else _STEPS) + _INDICES * len(scope.place) ** 2)
+        price = _LETTER if node.op == "sym" else _STEPS + _ARGUMENT * len(node.args)
+        charge(price + _INDICES * len(scope.place) ** 2)
         if self.signature.tensors:
             paired = [each for each in paired_letters(node) if each in self.signature.tensors - scope.indices.keys()]
             if paired:

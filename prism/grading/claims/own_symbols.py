@@ -210,24 +210,31 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
     """
     best: dict[Expr, Definition] = {}
     for part in plain_parts(f) if f.kind != "alternatives" else ():
-        if _has_refuted_link(part):
+        stated = list(_definitions_of_members(part, place, known))
+        if not stated or _has_refuted_link(part):
             continue  # `\eta = 1 = 3` settles nothing
-        for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
-            if relation not in EQUALITIES:
-                continue
-            for one, two in ((left, right), (right, left)):
-                alone, rest = without_factor(one, two)
-                subject, other = without_power(alone, rest, EMPTY_CONTEXT)
-                if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
-                    continue
-                if not symbols(other) and subject != alone and not (alone.args[1].value or 1) % 2:
-                    continue  # \zeta^2 = 1 leaves both signs
-                if relation not in _EXACT and not symbols(other):
-                    continue  # a number that holds approximately is a value, `\mu \approx m` says what is meant
-                new = Definition(subject, other, place, is_solved=alone == one)
-                if subject not in best or _definition_rank(new, known) > _definition_rank(best[subject], known):
-                    best[subject] = new
+        for new in stated:
+            held = best.get(new.subject)
+            if held is None or _definition_rank(new, known) > _definition_rank(held, known):
+                best[new.subject] = new
     yield from best.values()
+
+
+def _definitions_of_members(part: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
+    """Yield what neighbouring members of a formula say of symbols that the problem does not know, as definitions."""
+    for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
+        if relation not in EQUALITIES:
+            continue
+        for one, two in ((left, right), (right, left)):
+            alone, rest = without_factor(one, two)
+            subject, other = without_power(alone, rest, EMPTY_CONTEXT)
+            if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
+                continue
+            if not symbols(other) and subject != alone and not (alone.args[1].value or 1) % 2:
+                continue  # \zeta^2 = 1 leaves both signs
+            if relation not in _EXACT and not symbols(other):
+                continue  # a number that holds approximately is a value, `\mu \approx m` says what is meant
+            yield Definition(subject, other, place, is_solved=alone == one)
 
 
 def _has_refuted_link(f: Formula) -> bool:

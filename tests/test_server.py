@@ -313,7 +313,7 @@ def test_a_problem_whose_loading_kills_workers_is_refused(client: TestClient, mo
 
 def test_a_problem_that_cannot_be_prepared_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prism.grading.prepared.find_dear_formulas", lambda _: ["node 1 is dear"])
-    monkeypatch.setattr("prism.grading.prepared_cache.read_prepared", lambda *_, **__: None)
+    monkeypatch.setattr("prism.grading.prepared_cache.read_made", lambda *_, **__: None)
     with TestClient(create_app(NEWTON)) as client:
         answer = client.post("/grade", json={"items": [{"problem": "newton", "solution": RIGHT}] * 2})
     assert (answer.status_code, answer.json()["faults"]) == (422, ["newton: node 1 is dear"])

@@ -18,6 +18,7 @@ from prism.equivalence.facts import subject_of
 from prism.errors import LatexSyntaxError
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare_without
+from prism.grading.prepared_files import keep_made, read_made
 from prism.grading.result import GradedFormula, reason_in_words
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import LeftOut, extract, one_line, parse
@@ -142,8 +143,14 @@ def find_unmatchable(problem: Problem) -> tuple[LintFinding, ...]:
 
 
 def find_unmatchable_of(prepared: PreparedProblem, _: object) -> tuple[LintFinding, ...]:
-    """Return what `find_unmatchable` does: a job of the workers of a run, to which the rollout is of no matter."""
-    return find_unmatchable(prepared.problem)
+    """Return what `find_unmatchable` does, once for a file: a job of the workers of a run, without a rollout."""
+    problem = prepared.problem
+    if isinstance(kept := read_made(problem.sha256, "unmatchable"), tuple):
+        return kept
+    found = find_unmatchable(problem)
+    if not problem.images:
+        keep_made(problem.sha256, "unmatchable", found)
+    return found
 
 
 def _unmatchable_nodes(way: Problem) -> Iterator[LintFinding]:

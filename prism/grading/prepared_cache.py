@@ -19,7 +19,7 @@ from typing import Any
 
 from prism.errors import DataFileError, PrismError, count_of, named_type
 from prism.grading.prepared import PreparedProblem, prepare
-from prism.grading.prepared_files import keep_prepared, read_prepared
+from prism.grading.prepared_files import keep_made, read_made
 from prism.inputs import did_you_mean
 from prism.problem.collection import ENDINGS, SHAPES
 from prism.problem.schema import Problem, ProblemSource
@@ -120,14 +120,15 @@ class PreparedCache:
     def _prepared(self, source: _Source, key: str) -> PreparedProblem | PrismError:
         """Return the prepared problem, from disk if it is there, or its faults if it cannot be loaded."""
         is_kept = not isinstance(source, Problem)
-        if is_kept and (kept := read_prepared(key, training=self.training)) is not None:
+        kind = f"prepared {self.training}"
+        if is_kept and isinstance(kept := read_made(key, kind), PreparedProblem):
             return kept
         try:
             prepared = prepare(source, training=self.training)
         except PrismError as error:
             return error.with_traceback(None)
-        if is_kept:
-            keep_prepared(key, prepared, training=self.training)
+        if is_kept and not prepared.problem.images:
+            keep_made(key, kind, prepared)
         return prepared
 
 

@@ -1,6 +1,6 @@
-"""Prepared problems on disk: what one process has prepared, another one need not, and a run begins to grade at once.
+"""What is made of problems, on disk: prepared ones, and their nodes that nothing matches, so that a run begins at once.
 
-A file is named by a digest of all that a prepared problem is made of: the problem's content, PRISM's sources, rules,
+A file is named by a digest of all that it is made of: the problem's content, PRISM's sources, rules,
 grammar and constants, Python and the libraries that compute. So it is never stale. What is pickled runs when it is
 loaded: a file is read only where nobody else can write (`prism.resources`), and one that is damaged, which a digest of
 its content shows, is made anew. No result and no cost depends on it: an account pays for what is remembered, and it
@@ -19,8 +19,8 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from prism.grading.prepared import PreparedProblem
 from prism.grading.row import fingerprint
 from prism.resources import PACKAGE, cache_folder, private_folder, tell_once, why_not_private, write_whole
 
@@ -30,9 +30,9 @@ _LIBRARIES = ("numpy", "numba", "python-flint")
 _DIGEST = 32  # bytes of a SHA-256
 
 
-def read_prepared(content: str, *, training: bool) -> PreparedProblem | None:
-    """Return the prepared problem of some content, a digest, for the policy `training` or not; None if none is kept."""
-    path = _path(content, training=training)
+def read_made(content: str, kind: str) -> Any:
+    """Return what was made of a problem of some content, a digest; None if none of this kind is kept."""
+    path = _path(content, kind)
     if path is None:
         return None
     try:
@@ -43,30 +43,28 @@ def read_prepared(content: str, *, training: bool) -> PreparedProblem | None:
     except OSError:  # mostly as there is none
         return None
     if hashlib.sha256(kept[_DIGEST:]).digest() == kept[:_DIGEST]:
-        found = pickle.loads(kept[_DIGEST:])  # noqa: S301 - only this user can have written it
-        assert isinstance(found, PreparedProblem)
-        return found
+        return pickle.loads(kept[_DIGEST:])  # noqa: S301 - only this user can have written it
     tell_once(f"prism: {path} is damaged or was altered; the problem is prepared anew")
     with suppress(OSError):
         path.unlink()
     return None
 
 
-def keep_prepared(content: str, prepared: PreparedProblem, *, training: bool) -> None:
-    """Keep a prepared problem, if it has no images and there is a folder to write."""
-    path = None if prepared.problem.images else _path(content, training=training)
+def keep_made(content: str, kind: str, made: object) -> None:
+    """Keep what was made of a problem that has no images, if there is a folder to write."""
+    path = _path(content, kind)
     if path is None:
         return
-    packed = pickle.dumps(prepared, protocol=pickle.HIGHEST_PROTOCOL)
+    packed = pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL)
     if len(packed) <= MAX_FILE and write_whole(path, hashlib.sha256(packed).digest() + packed):
         _remove_oldest(path.parent)
 
 
-def _path(content: str, *, training: bool) -> Path | None:
-    """Return the file of a prepared problem, which need not be there; None if nothing can be kept."""
+def _path(content: str, kind: str) -> Path | None:
+    """Return the file of what is made of a problem, which need not be there; None if nothing can be kept."""
     grader, folder = _grader(), cache_folder()
     home = private_folder(folder / "prepared") if grader and folder else None
-    name = hashlib.sha256(f"{grader}\0{content}\0{training}".encode()).hexdigest()
+    name = hashlib.sha256(f"{grader}\0{content}\0{kind}".encode()).hexdigest()
     return None if home is None else home / f"{name}.pickle"
 
 

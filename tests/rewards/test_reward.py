@@ -225,7 +225,7 @@ def test_prepared_problems_are_kept_by_content_and_bounded(monkeypatch: pytest.M
         return found
 
     monkeypatch.setattr("prism.grading.prepared_cache.prepare", counted)
-    monkeypatch.setattr("prism.grading.prepared_cache.read_prepared", lambda *_, **__: None)
+    monkeypatch.setattr("prism.grading.prepared_cache.read_made", lambda *_, **__: None)
     reward = Reward(kept=2)
     for name in ("a", "b", "a", "c", "a", "b"):
         assert reward(json.dumps(small(name)), RIGHT).value == 1.0

@@ -94,12 +94,22 @@ def text_answer(
     if wanted is None or not wanted.option:
         return TextVerdict(Status.UNDECIDED, detail="unsupported: the reference states none of the options")
     asked = frozenset(words(visible_text(question or "")))
-    for place in places:
+    for at, place in enumerate(places):
         budget.charge(min(len(place), _MAX_PLACE) * _CHARACTER)
         verdict = _verdict_at(place, options, wanted.option, asked)
-        if verdict is not None:
-            return replace(verdict, place=place)
+        if verdict is None:
+            continue
+        same = (each for each in places[at + 1 :] if _words_around(each, options) == _words_around(place, options))
+        others = (_verdict_at(each, options, wanted.option, asked) for each in same)
+        if any(other is not None and other.option not in ("", verdict.option) for other in others):
+            verdict = TextVerdict(Status.UNDECIDED, detail="says several options of one thing, in the same words")
+        return replace(verdict, place=place)
     return TextVerdict(Status.UNDECIDED, detail="states none of the options")
+
+
+def _words_around(place: str, options: tuple[str, ...]) -> frozenset[str]:
+    """Return the words of a text that stand around options: what it says them of."""
+    return frozenset(words(visible_text(place))).difference(*map(words, options))
 
 
 def _verdict_at(place: str, options: tuple[str, ...], wanted: str, asked: Collection[str]) -> TextVerdict | None:

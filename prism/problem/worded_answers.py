@@ -477,6 +477,9 @@ def _may_be_option(option: str, options: Sequence[str]) -> bool:
 # Words ------------------------------------------------------------------------------------------------------------
 
 _STOPS = frozenset(".;:!?\n")
+_OF_SUBJECT = ORDINALS | word_set("and or nor the a an , one option")
+_COPULAS = word_set("is are was were does do did has have")
+_ARE_NOT = word_set("isnt arent wasnt werent doesnt dont didnt hasnt havent")
 _SENTENCE_MARKS = frozenset(".!?\n")
 
 
@@ -701,10 +704,10 @@ def _sense(tokens: list[str], mention: _Mention, named: set[int], own: Collectio
         or (first and tokens[first - 1] in _WORDS["weakened"])
     ):
         return 0
-    if _is_denied_after(tokens, last, end, named):
-        return 0
     near, far = _negations_before(tokens, first, start, named)
-    if far or near > 1:
+    if _is_subject_of_denial(tokens[last + 1 : end], {tokens[at] for at in named}):
+        return 0 if near or far else -1
+    if far or near > 1 or _is_denied_after(tokens, last, end, named):
         return 0
     if len(mention.at) > 1 and (near or any(is_negation(token) for token in tokens[first:last])):
         return 0
@@ -733,6 +736,13 @@ def _negations_before(tokens: list[str], first: int, start: int, named: set[int]
     if start > 1 and tokens[start - 1] == ":" and is_negation(tokens[start - 2]):
         far += 1
     return near, far
+
+
+def _is_subject_of_denial(rest: Sequence[str], named: Collection[str]) -> bool:
+    """Return True if what follows a mention denies it and ends there: `is not`, `and the second are not`."""
+    start = next((k for k, word in enumerate(rest) if word not in named and word not in _OF_SUBJECT), len(rest))
+    verb = rest[start:]
+    return (len(verb) == 2 and verb[0] in _COPULAS and is_negation(verb[1])) or (len(verb) == 1 and verb[0] in _ARE_NOT)
 
 
 def _is_denied_after(tokens: list[str], last: int, end: int, named: set[int]) -> bool:

@@ -99,7 +99,9 @@ def text_answer(
         verdict = _verdict_at(place, options, wanted.option, asked)
         if verdict is None:
             continue
-        same = (each for each in places[at + 1 :] if _words_around(each, options) == _words_around(place, options))
+        budget.charge(sum(min(len(each), _MAX_PLACE) for each in places[at + 1 :]) * _CHARACTER)
+        around = _words_around(place, options)
+        same = (each for each in places[at + 1 :] if _words_around(each, options) == around)
         others = (_verdict_at(each, options, wanted.option, asked) for each in same)
         if any(other is not None and other.option not in ("", verdict.option) for other in others):
             verdict = TextVerdict(Status.UNDECIDED, detail="says several options of one thing, in the same words")

@@ -89,7 +89,7 @@ class EntryFault:
         return f"{self.place}: {self.text}" if self.place else self.text
 
 
-def told_once(faults: Iterable[EntryFault]) -> list[str]:
+def count_equal_faults(faults: Iterable[EntryFault]) -> list[str]:
     """Return lines that tell each fault once: of several entries with the same one, how many and the first places."""
     places: dict[str, list[str]] = {}
     for each in faults:

@@ -142,15 +142,19 @@ def find_unmatchable(problem: Problem) -> tuple[LintFinding, ...]:
     return tuple(found)
 
 
-def find_unmatchable_of(prepared: PreparedProblem, _: object) -> tuple[LintFinding, ...]:
-    """Return what `find_unmatchable` does, once for a file: a job of the workers of a run, without a rollout."""
-    problem = prepared.problem
+def kept_unmatchable(problem: Problem) -> tuple[LintFinding, ...]:
+    """Return what `find_unmatchable` does, found once for what a file holds and kept on disk."""
     if isinstance(kept := read_made(problem.sha256, "unmatchable"), tuple):
         return kept
     found = find_unmatchable(problem)
     if not problem.images:
         keep_made(problem.sha256, "unmatchable", found)
     return found
+
+
+def unmatchable_of_prepared(prepared: PreparedProblem, _: object) -> tuple[LintFinding, ...]:
+    """Return what `kept_unmatchable` does for the problem of a task: a job of the workers of a run."""
+    return kept_unmatchable(prepared.problem)
 
 
 def _unmatchable_nodes(way: Problem) -> Iterator[LintFinding]:

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import prism
-from prism.cli.talk import errors_told
+from prism.cli.talk import report_errors
 
 HELP_NAMES = ["-h", "--help"]
 
@@ -37,7 +37,7 @@ class CommandGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what is wrong with its files is told in words."""
-        with errors_told():
+        with report_errors():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

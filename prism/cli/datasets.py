@@ -116,7 +116,7 @@ def _convert_dataset(path: Path, dataset: Dataset, wanted: ConvertOptions, out: 
         print(printable("".join(conversions.problem_texts(made.conversion))), end="")
     else:
         remarks = [EntryFault(str(each.data["id"]), remark) for each in made.problems for remark in each.remarks]
-        for line in conversions.told_once(remarks):
+        for line in conversions.count_equal_faults(remarks):
             print(printable(line))
         counts = (len(texts), "file"), (len(beside) - bool(made.rubrics), "image")
         print(f"{made.summary()}; {', '.join(count_of(n, noun) for n, noun in counts)}")
@@ -133,9 +133,9 @@ def _tell_licence(dataset: Dataset) -> None:
 
 def _tell_rows(made: DatasetConversion, path: Path, out: Path | None, *, is_drafted: bool) -> None:
     """Tell on standard error of each refused row, and what could have been had besides."""
-    from prism.authoring.conversions import told_once
+    from prism.authoring.conversions import count_equal_faults
 
-    for line in told_once(each.fault for each in made.refused):
+    for line in count_equal_faults(each.fault for each in made.refused):
         tell(f"{line}")
     if made.n_undrafted and not is_drafted:
         told = f"{count_of(made.n_undrafted, 'problem')} of answers alone though the row has a solution"

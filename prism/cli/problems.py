@@ -287,7 +287,7 @@ def convert(
         print("".join(conversions.problem_texts(made)), end="")
     else:
         output.print_converted(made, len(texts))
-    for fault in conversions.told_once(made.faults):
+    for fault in conversions.count_equal_faults(made.faults):
         tell(f"{file}: {fault}")
     if made.faults:
         raise typer.Exit(BAD_FILE)

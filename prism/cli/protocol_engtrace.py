@@ -138,11 +138,13 @@ def _score(
 ) -> list[ProtocolRow]:  # fmt: skip
     """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
     from prism.protocols.engtrace import score_traces
+    from prism.runs.workers import RunWorkers
 
     known = shared.read_problems(problems) if problems else None
     processes = n_processors() if workers is None else workers
     if known is not None:
-        require_gradable(problems, known, allow_faults=allow_faults, workers=processes)
+        with RunWorkers(processes) as running:
+            require_gradable(problems, known, allow_faults=allow_faults, workers=running)
     scored = score_traces(files.pairs, options, problems=known, votes_file=votes, shares_file=shares, workers=processes)
     return list(with_progress(scored, "scoring", n=len(files.pairs)))
 

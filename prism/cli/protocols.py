@@ -121,6 +121,7 @@ def graded_input(
     """
     from prism.protocols.graded_rollouts import grade_rollouts
     from prism.runs.rollouts import read, scan
+    from prism.runs.workers import RunWorkers
 
     known = read_problems(source) if problems is None else problems
     fields = take.parse_field_map(grading.mapping)
@@ -128,7 +129,8 @@ def graded_input(
     tell_scanned(scanned, rollouts)
     processes = n_processors() if grading.workers is None else grading.workers
     graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
-    require_gradable(source, graded_by, allow_faults=grading.allow_faults, workers=processes)
+    with RunWorkers(processes) as workers:
+        require_gradable(source, graded_by, allow_faults=grading.allow_faults, workers=workers)
     originals = list(read(rollouts, scanned.fields, known))
     rewritten = (rewrite(known[one.problem_id], one) for one in originals)
     with progress_bar(scanned.n, "grading") as advance:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from prism.authoring.lint_findings import LintFinding
     from prism.problem.schema import Problem
     from prism.problem.source import PlainProblem
-
-_FEW = 20  # problems up to which starting workers takes longer than looking at them here
+    from prism.runs.workers import RunWorkers
 
 
 def require_gradable(
-    source: str, problems: Mapping[str, Problem | PlainProblem], *, allow_faults: bool, workers: int = 0
+    source: str,
+    problems: Mapping[str, Problem | PlainProblem],
+    *,
+    allow_faults: bool,
+    workers: RunWorkers | None = None,
 ) -> None:
     """Exit with code 3 if no solution matches some node of the problems; all such nodes are told, with their files.
 
@@ -32,7 +35,7 @@ def require_gradable(
         source: what the problems were read from, for the names of the files.
         problems: those that something is to be graded against, by id.
         allow_faults: tell them on standard error, and go on.
-        workers: processes that share the work where there are many problems; 0 for none.
+        workers: processes that share the work where there are several problems, and grade by them afterwards.
     """
     from prism.problem.collection import list_problems
 
@@ -50,41 +53,38 @@ def require_gradable(
 
 
 def _unmatchable_by_id(
-    problems: Mapping[str, Problem | PlainProblem], workers: int
+    problems: Mapping[str, Problem | PlainProblem], workers: RunWorkers | None
 ) -> dict[str, tuple[LintFinding, ...]]:
     """Map the ids of problems to their nodes that no solution matches; problems without any are left out.
 
     Errors:
         DataFileError: problems that cannot be loaded, with all their faults.
+        PrismError: a problem that costs too much to be graded with; workers that do not start.
     """
-    from prism.authoring.graded_copies import find_unmatchable
+    from prism.authoring.graded_copies import kept_unmatchable
     from prism.problem.collection import check_problems
     from prism.problem.schema import load_problem
 
     try:
-        if workers and len(problems) > _FEW:
+        if workers is not None and len(problems) > 1:
             found = _found_by_workers(problems, workers)
         else:
-            found = {name: find_unmatchable(load_problem(one)) for name, one in problems.items()}
+            found = {name: kept_unmatchable(load_problem(one)) for name, one in problems.items()}
     except prism.PrismError:
         check_problems(problems.values())
-        raise  # it can be loaded, and costs too much to be graded with
+        raise
     return {name: findings for name, findings in found.items() if findings}
 
 
 def _found_by_workers(
-    problems: Mapping[str, Problem | PlainProblem], workers: int
+    problems: Mapping[str, Problem | PlainProblem], workers: RunWorkers
 ) -> dict[str, tuple[LintFinding, ...]]:
-    """Map the ids of problems, in their order, to what worker processes find, which make them ready for the run too.
-
-    Errors:
-        PrismError: a problem that cannot be loaded or prepared; workers that do not start.
-    """
-    from prism.authoring.graded_copies import find_unmatchable_of
+    """Map the ids of problems, in their order, to what worker processes find, which make them ready for the run too."""
+    from prism.authoring.graded_copies import unmatchable_of_prepared
     from prism.runs.rollouts import Rollout
-    from prism.runs.workers import Killed, Task, run_in_workers
+    from prism.runs.workers import Killed, Task
 
     tasks = (Task(k, Rollout(name, "", ""), one) for k, (name, one) in enumerate(problems.items()))
-    done = run_in_workers(tasks, find_unmatchable_of, workers=workers, training=False)
+    done = workers.run(tasks, unmatchable_of_prepared)
     found = {one.task.rollout.problem_id: one.result for one in done if not isinstance(one.result, Killed)}
     return {name: found[name] for name in problems if name in found}

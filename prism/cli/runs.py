@@ -106,25 +106,30 @@ def _graded(problems: str, rollouts: Path, out: Path, asked: RunOptions) -> _Run
     from prism.runs import bulk
     from prism.runs import ray as on_ray
     from prism.runs.rollouts import scan
+    from prism.runs.workers import RunWorkers
 
     options = bulk.Options(
         thinking=asked.thinking, training=asked.training, formulas=not asked.compact,
         follow_through=asked.follow_through,
     )  # fmt: skip
-    grade_all: Callable[..., Summary] = partial(on_ray.run, address=asked.ray) if asked.ray else bulk.run
     known = (load_problems if asked.ray else list_problems)(problems, macros=take.read_macro_file(asked.macros))
     fields = take.parse_field_map(asked.mapping)
     scanned = scan(rollouts, known, mapping=fields, keep=asked.keep, skip_unknown=asked.skip_unknown)
     tell_scanned(scanned, rollouts)
     processes = n_processors() if asked.workers is None else asked.workers
     graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
-    require_gradable(problems, graded_by, allow_faults=asked.allow_faults, workers=processes)
-    began = perf_counter()
-    with progress_bar(scanned.n, "grading") as advance:
-        summary = grade_all(
-            known, rollouts, scanned, out, options=options, kill_after=asked.kill_after, resume=asked.resume,
-            force=asked.force, on_done=advance, workers=0 if asked.ray and asked.workers is None else processes,
-        )  # fmt: skip
+    with RunWorkers(processes, training=asked.training, kill_after=asked.kill_after) as workers:
+        require_gradable(problems, graded_by, allow_faults=asked.allow_faults, workers=workers)
+        grade_all: Callable[..., Summary] = partial(bulk.run, run_tasks=workers.run)
+        if asked.ray:
+            workers.stop()
+            n_actor = 0 if asked.workers is None else processes
+            grade_all = partial(on_ray.run, address=asked.ray, workers=n_actor, kill_after=asked.kill_after)
+        began = perf_counter()
+        with progress_bar(scanned.n, "grading") as advance:
+            summary = grade_all(
+                known, rollouts, scanned, out, options=options, resume=asked.resume, force=asked.force, on_done=advance
+            )
     return _Run(summary, scanned, perf_counter() - began)
 
 

@@ -38,7 +38,7 @@ def in_words(error: Exception) -> str:
 
 
 @contextmanager
-def errors_told() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn faults of files into exit code 3 with their words, and Ctrl-C into its own code."""
     try:
         yield

@@ -557,10 +557,10 @@ def _is_renaming(change: Change | None, state: DiagnosisState) -> bool:
     if name not in state.prepared.task.known:
         return change.should.name not in state.symbols or change.is_of_subject
     is_a_side = (change.should if change.in_claim else change.has) in change.claim.members
-    return is_a_side and not _is_told(name, state)
+    return is_a_side and not _is_defined(name, state)
 
 
-def _is_told(name: str, state: DiagnosisState) -> bool:
+def _is_defined(name: str, state: DiagnosisState) -> bool:
     """Return True if a formula of the problem or its reference, or a given value, has a symbol."""
     of_nodes = (f for each in state.prepared.task.references for f in each.formulas)
     said = any(name in symbols_of(f) for f in (*of_nodes, *state.context.definitions))

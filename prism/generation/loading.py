@@ -358,7 +358,7 @@ def _read_template(data: Mapping[str, Any], file: str, digest: str, reading: _Re
         parameters=parameters,
         tables=tables,
         original=_original(file_table, data, parameters, tables, reading),
-        told_nodes=_told_ids(file_table.knowledge, nodes, reading),
+        told_nodes=_revealed_nodes(file_table.knowledge, nodes, reading),
         abstract=file_table.abstract,
     )
     keys = data.get("parameters")
@@ -395,7 +395,9 @@ def _check_blanks(template: Template, keys: Mapping[str, Any], reading: _Reading
                 reading.fault(where, f"@{{{key}}} stands between dollar signs, and brings its own; write it outside")
 
 
-def _told_ids(ids: tuple[int, ...] | None, nodes: Sequence[TemplateNode], reading: _Reading) -> tuple[int, ...] | None:
+def _revealed_nodes(
+    ids: tuple[int, ...] | None, nodes: Sequence[TemplateNode], reading: _Reading
+) -> tuple[int, ...] | None:
     """Return the indices of the nodes that are to be told; None for the usual ones."""
     if ids is None:
         return None
@@ -675,11 +677,11 @@ def _node(entry: _NodeEntry, index: int, cases: Sequence[str], reading: _Reading
     elif number is None and latex:
         _parse(latex, f"{where}, formula", reading)
     further = {key: value for key, value in _present(entry).items() if key in _FURTHER}
-    asked = None if number is None else _asked_number(number, f"{where}, number", reading)
+    asked = None if number is None else _number_of_entry(number, f"{where}, number", reading)
     return TemplateNode(index, latex, asked, entry.dependency, _case_name(entry.case, where, cases, reading), further)
 
 
-def _asked_number(entry: _NumberEntry, where: str, reading: _Reading) -> AskedNumber:
+def _number_of_entry(entry: _NumberEntry, where: str, reading: _Reading) -> AskedNumber:
     """Return what a number node asks for."""
     name = _read_symbol(entry.of, f"{where}, of", reading) if entry.of else ""
     figures = entry.figures or reading.figures

@@ -36,9 +36,9 @@ from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, p
 from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
 from prism.protocols.rows import Part, ProtocolRow, Scored, mean_of, rounded, settle
-from prism.runs.bulk import in_input_order, results_of
+from prism.runs.bulk import in_input_order
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import NO_PROBLEM, Killed, Task
+from prism.runs.workers import NO_PROBLEM, Killed, Task, run_in_workers
 
 AVERAGE = "average"
 BASE = "original"
@@ -260,7 +260,7 @@ def _decisions(asked: Sequence[_Asked], units: Units, workers: int) -> Iterator[
              {"asked": each, "units": units})
         for k, each in enumerate(asked)
     )  # fmt: skip
-    for done in in_input_order(results_of(tasks, _work, workers=workers)):
+    for done in in_input_order(run_in_workers(tasks, _work, workers=workers)):
         if isinstance(done.result, Killed):
             killed = Incident("killed", "answer", done.result.reason)
             yield Decision(None, "grader: killed", "killed", (killed,))

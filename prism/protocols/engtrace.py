@@ -44,10 +44,10 @@ from prism.protocols.engtrace_tiers import (
 )
 from prism.protocols.entry_files import joined_sha256
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored, lost_row
-from prism.runs.bulk import in_input_order, results_of
+from prism.runs.bulk import in_input_order
 from prism.runs.records import Faults
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, NO_PROBLEM, Killed, Task
+from prism.runs.workers import KILL_AFTER, NO_PROBLEM, Killed, Task, run_in_workers
 
 
 def score_traces(
@@ -76,7 +76,7 @@ def score_traces(
     _check_places(pairs, options, votes_file, shares_file)
     problem_of = _problem_finder(pairs, problems or {})
     tasks = (_task(ordinal, pair, problem_of(pair), options) for ordinal, pair in enumerate(pairs))
-    for done in in_input_order(results_of(tasks, _scored, workers=workers, kill_after=kill_after)):
+    for done in in_input_order(run_in_workers(tasks, _scored, workers=workers, kill_after=kill_after)):
         if isinstance(done.result, Killed):
             killed = Incident("killed", PROTOCOL, done.result.reason)
             yield _failed(pairs[done.task.ordinal], options, "killed", killed)

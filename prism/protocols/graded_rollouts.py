@@ -19,9 +19,9 @@ from prism.grading.result import Grade
 from prism.latex import solution_text
 from prism.problem.schema import Problem, in_alternative
 from prism.protocols.rows import Scored
-from prism.runs.bulk import Options, grade_rollout, in_input_order, make_tasks, results_of, without_score
+from prism.runs.bulk import Options, grade_rollout, in_input_order, make_tasks, without_score
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, Killed
+from prism.runs.workers import KILL_AFTER, Killed, run_in_workers
 
 T = TypeVar("T")
 Then = Callable[[PreparedProblem, Rollout, Grade], T]
@@ -85,7 +85,8 @@ def grade_rollouts(
             no score, and an incident says why.
     """
     job = partial(_graded, then=then, thinking=thinking)
-    for done in in_input_order(results_of(make_tasks(problems, rollouts), job, workers=workers, kill_after=kill_after)):
+    tasks = make_tasks(problems, rollouts)
+    for done in in_input_order(run_in_workers(tasks, job, workers=workers, kill_after=kill_after)):
         task = done.task
         if isinstance(done.result, Killed):
             lost = without_score(task.loaded, task.rollout, "killed", done.result.reason)

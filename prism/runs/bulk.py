@@ -36,7 +36,7 @@ from prism.problem.schema import Problem
 from prism.problem.source import PlainProblem
 from prism.runs.rollouts import Rollout, Scanned, read, rollouts_of
 from prism.runs.score_files import Writer, score_rows, writer_of
-from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, UnusableProblem, run_in_workers, run_serial
+from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, UnusableProblem, run_in_workers
 
 SHARD = 1000  # rollouts of the input whose rows stand in one file
 _SCORED = ("ok", "too_large")  # statuses of grades that have a score
@@ -154,7 +154,7 @@ def grade_many(
     faults: list[PrismError] = []
     tasks = _tasks_before_fault(make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
     job = partial(grade_rollout, options=options)
-    found = results_of(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
+    found = run_in_workers(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
     return _grades_in_order(found, faults)
 
 
@@ -198,15 +198,6 @@ def _make_row(problem: Problem, rollout: Rollout, result: Grade, options: Option
 def _grade_to_line(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> bytes:
     """Grade one rollout and return its score row as a line of JSON (the job of a bulk run's workers)."""
     return json_line(grade_to_row(prepared, rollout, options=options))
-
-
-def results_of(
-    tasks: Iterator[Task], job: Job, *, workers: int, training: bool = False, kill_after: float = KILL_AFTER
-) -> Iterator[Done]:
-    """Yield the results of tasks: from worker processes, in any order, or from this process if `workers` is 0."""
-    if workers == 0:
-        return run_serial(tasks, job, training=training)
-    return run_in_workers(tasks, job, workers=workers, training=training, kill_after=kill_after)
 
 
 def make_tasks(problems: Mapping[str, Problem | PlainProblem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
@@ -287,7 +278,8 @@ def run(
         job = partial(_grade_to_line, options=options)
         n_new = 0
         seconds: Counter[Step] = Counter()
-        run_tasks = run_tasks or partial(results_of, workers=workers, training=options.training, kill_after=kill_after)
+        training = options.training
+        run_tasks = run_tasks or partial(run_in_workers, workers=workers, training=training, kill_after=kill_after)
         for done in run_tasks(new, job):
             n_new += 1
             seconds.update(done.seconds)

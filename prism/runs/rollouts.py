@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -201,14 +201,12 @@ def scan(
         PrismError: a map with an unknown name.
     """
     named = parse_mapping(mapping or {}, MAPPED)
-    n, n_null, first_null = 0, 0, ""
+    counted = _Counted()
     absent = set(keep) - set(KEPT)
     fields: Fields | None = None
     faults = Faults()
     doubtful = _DoubtfulIds(problem_ids, named)
-    keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
     skipped: Counter[str] = Counter()
-    graded: set[str] = set()
     left_out: list[InputFile] = []
     known = _first_of_known_problem(source, problem_ids) if skip_unknown else None
     for record in read_records(source, faults, left_out):
@@ -227,27 +225,51 @@ def scan(
         _add_faults(faults, found, place, problem_ids)
         doubtful.look_at(record.data, fields, place)
         absent -= {name for name, _ in _kept(record.data, fields.keep)} if absent else set()
-        solutions = _solutions_of(record.data, fields)
-        n += len(solutions)
-        if n_here := sum(solution is None for solution in solutions):
-            n_null, first_null = n_null + n_here, first_null or place
+        counted.add(_solutions_of(record.data, fields), place)
         if not found:
-            ids = _ids_of_record(record.data, fields, problem_ids, record.number)
-            keys.extend(map(hash, ids))
-            graded.update(problem_id for problem_id, _ in ids)
+            counted.add_ids(_ids_of_record(record.data, fields, problem_ids, record.number))
     for fault in doubtful.faults():
         faults.add(fault)
     if fields is None and not faults:
         _tell_no_rollouts(source, left_out, faults)
-    elif skipped and not n and not faults:
+    elif skipped and not counted.n and not faults:
         faults.add(_all_unknown(skipped, problem_ids))
-    elif fields is not None and (repeated := _repeated(keys)):
+    elif fields is not None and (repeated := _repeated(counted.keys)):
         _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
     faults.check(source)
     assert fields is not None
     return Scanned(
-        n, fields, frozenset(graded), n_null, first_null, tuple(sorted(absent)), dict(skipped), tuple(left_out)
-    )
+        counted.n, fields, frozenset(counted.graded), counted.n_null, counted.first_null, tuple(sorted(absent)),
+        dict(skipped), tuple(left_out),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What the records of an input hold so far.
+
+    Attributes:
+        n, n_null, first_null: rollouts, those without a solution, and where the first of these stands.
+        keys: a hash of the ids of each rollout: eight bytes, however many there are.
+        graded: ids of the problems that are graded against.
+    """
+
+    n: int = 0
+    n_null: int = 0
+    first_null: str = ""
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    graded: set[str] = field(default_factory=set)
+
+    def add(self, solutions: Sequence[object], place: str) -> None:
+        """Count the solutions of a record."""
+        self.n += len(solutions)
+        if n_here := sum(solution is None for solution in solutions):
+            self.n_null, self.first_null = self.n_null + n_here, self.first_null or place
+
+    def add_ids(self, ids: Sequence[tuple[str, str]]) -> None:
+        """Keep the ids of the rollouts of a record, each of a problem and of a sample."""
+        self.keys.extend(map(hash, ids))
+        self.graded.update(problem_id for problem_id, _ in ids)
 
 
 def _tell_no_rollouts(source: Path, left_out: Iterable[InputFile], faults: Faults) -> None:

@@ -9,7 +9,7 @@ rollout whose worker was killed has the status `killed`.
 A death may be the machine's, and is tried again; an overrun is the rollout's own, and is not. A worker dies with its
 supervisor: the kernel sees to it on Linux, and everywhere a thread of the worker that reads to the end of its input.
 
-`run_in_workers` takes an iterator of tasks; a `WorkerPool` takes tasks one by one, from any thread.
+`RunWorkers` take iterators of tasks, one after the other; a `WorkerPool` takes tasks one by one, from any thread.
 
 Refused: killing a worker whose task is cancelled (what it is at ends within its account, in about the time in which a
 new process loads the kernels), and `RLIMIT_AS` (threads and allocators reserve address space by the number of
@@ -198,28 +198,63 @@ def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[D
         yield _with_result(Done(task, *_run_job(job, partial(prepared.get, task.problem), task.rollout, task.options)))
 
 
-def run_in_workers(
-    tasks: Iterator[Task], job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER
-) -> Generator[Done]:
-    """Run the tasks in worker processes; results are yielded as they finish, in any order.
+class RunWorkers:
+    """Worker processes for several jobs, one after the other; they start with the first job, and end with the block.
 
-    At most `_AHEAD` chunks a worker are in memory, whatever the number of tasks.
-
-    Args:
-        job: a function of a module, or a `partial` of one: workers import it.
-        kill_after: seconds that one rollout may take before its worker is killed [s].
-
-    Errors:
-        PrismError: workers that do not start.
-        UnusableProblem: a problem that cannot be prepared.
+    With 0 workers this process runs the jobs, in the order of the tasks, and nothing is killed.
     """
-    results: queue.Queue[Done | Exception] = queue.Queue()
-    processes = _Processes(_Setup(job, training, kill_after), workers, results.put)
-    try:
-        processes.start()
-        yield from _feed_tasks(processes, tasks, results, most=_AHEAD * _CHUNK * workers)
-    finally:
-        processes.stop()
+
+    def __init__(self, workers: int, *, training: bool = False, kill_after: float = KILL_AFTER) -> None:
+        """Store the settings.
+
+        Args:
+            kill_after: seconds that one rollout may take before its worker is killed [s].
+        """
+        self._workers, self._training = workers, training
+        self._results: queue.Queue[Done | Exception] = queue.Queue()
+        self._setup = _Setup(training, kill_after)
+        self._processes: _Processes | None = None
+
+    def __enter__(self) -> RunWorkers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the processes, whatever they are doing; a further job starts new ones."""
+        if self._processes is not None:
+            self._processes.stop()
+            self._processes = None
+
+    def run(self, tasks: Iterator[Task], job: Job) -> Generator[Done]:
+        """Run the job on tasks; results are yielded as they finish, in any order.
+
+        At most `_AHEAD` chunks a worker are in memory, whatever the number of tasks.
+
+        Args:
+            job: a function of a module, or a `partial` of one: workers import it.
+
+        Errors:
+            PrismError: workers that do not start.
+            UnusableProblem: a problem that cannot be prepared.
+        """
+        if not self._workers:
+            yield from run_serial(tasks, job, training=self._training)
+            return
+        if self._processes is None:
+            self._processes = _Processes(self._setup, self._workers, self._results.put)
+            self._processes.start()
+        self._processes.job = job
+        yield from _feed_tasks(self._processes, tasks, self._results, most=_AHEAD * _CHUNK * self._workers)
+
+
+def run_in_workers(
+    tasks: Iterator[Task], job: Job, *, workers: int, training: bool = False, kill_after: float = KILL_AFTER
+) -> Generator[Done]:
+    """Run one job in worker processes of its own, as `RunWorkers.run` does; with 0 workers in this process."""
+    with RunWorkers(workers, training=training, kill_after=kill_after) as processes:
+        yield from processes.run(tasks, job)
 
 
 class WorkerPool:
@@ -245,8 +280,8 @@ class WorkerPool:
         """
         self._job, self._prepares = job, prepares
         self._prepared = new_prepared_cache(training=training, kept=kept)
-        setup = _Setup(job, training, kill_after, kept, prepares)
-        self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted) if workers else None
+        setup = _Setup(training, kill_after, kept, prepares)
+        self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted, job) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
@@ -358,9 +393,8 @@ class WorkerPool:
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """What a worker process is told before it is given rollouts; the arguments of a `WorkerPool`."""
+    """What a worker process is told before it is given rollouts; arguments of a `WorkerPool`."""
 
-    job: Job
     training: bool
     kill_after: float
     kept_problems: int = PREPARED
@@ -418,6 +452,7 @@ class _Processes:
     """Worker processes, each with a supervising thread, and the queue of chunks from which all of them take.
 
     Attributes:
+        job: what is run on the tasks; set anew only while there are none.
         report: called by the supervising threads with each finished task, or with the error that ends a thread.
     """
 
@@ -427,6 +462,7 @@ class _Processes:
         workers: int,
         report: Callable[[Done | Exception], None],
         is_wanted: Callable[[Task], bool] = lambda _: True,
+        job: Job | None = None,
     ) -> None:
         """Store the settings; `start` starts processes and threads.
 
@@ -437,7 +473,7 @@ class _Processes:
         self._kill_after = setup.kill_after
         self._workers = [_Worker() for _ in range(workers)]
         self._chunks: AffineQueue[Sequence[Task] | None] = AffineQueue()
-        self.report = report
+        self.job, self.report = job, report
         self._is_wanted = is_wanted
         self._threads: list[threading.Thread] = []
         self._stopping = threading.Event()
@@ -579,7 +615,7 @@ class _Processes:
         while (chunk := [task for task in chunk if self._is_wanted(task)]) and not self._stopping.is_set():
             process = self._process_of(worker)
             try:
-                _send(process.stdin, _pickled(_message(chunk)))
+                _send(process.stdin, _pickled(_message(chunk, self.job)))
                 while chunk:
                     result, seconds = self._receive_result(worker, process)
                     done = Done(chunk[0], result, seconds)
@@ -673,9 +709,9 @@ def _ending(worker: _Worker, process: subprocess.Popen[bytes]) -> str:
     return _OVERRAN if worker.overran or has_used_up else f"ended with code {code}"
 
 
-def _message(chunk: Sequence[Task]) -> tuple[list[tuple[Rollout, Mapping[str, Any]]], tuple[list[int], list[bytes]]]:
-    """Return what a worker is sent of a chunk: rollouts with their options, and their problems."""
-    return [(task.rollout, task.options) for task in chunk], _pickled_problems(chunk)
+def _message(chunk: Sequence[Task], job: Job | None) -> tuple[Any, ...]:
+    """Return what a worker is sent of a chunk: the job, rollouts with their options, and their problems."""
+    return job, [(task.rollout, task.options) for task in chunk], _pickled_problems(chunk)
 
 
 def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
@@ -754,12 +790,12 @@ def main() -> None:
     try:
         _send(outgoing, _pickled("ready"))
         while True:
-            rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
+            job, rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
             problems: list[Source] = [pickle.loads(each) for each in packed]  # noqa: S301
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])
-                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options, setup.prepares)))
+                _send(outgoing, _pickled(_run_job(job, ready, rollout, options, setup.prepares)))
                 memory.keep_level()
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)

@@ -327,7 +327,7 @@ def _drafted(entry: DatasetEntry, remarks: list[str]) -> _Made:
 
 def _with_own_finals(entry: DatasetEntry, remarks: list[str]) -> _Made:
     """Return the draft of a solution whose row records no answer: its finals are what the solution ends with."""
-    made = draft(entry.solution, problem=_asked_text(entry), name=entry.id)
+    made = draft(entry.solution, problem=_question_with_parts(entry), name=entry.id)
     remarks += ["no answer is recorded: the finals are what the solution ends with", *_remarks_of(made)]
     return _Made(ConvertedProblem(dict(made.data), tuple(remarks)))
 
@@ -355,7 +355,7 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, remarks: list[str]
     """
     answers = _named(_part_answers(entry, remarks), entry)
     wanted = [in_dollars(node.latex) for each in answers for node in each.nodes if node.form != TEXT]
-    made = draft(solution, problem=_asked_text(entry), answers=wanted, name=entry.id)
+    made = draft(solution, problem=_question_with_parts(entry), answers=wanted, name=entry.id)
     drafted = _Drafted(made, statement_context(entry.question))
     places = [drafted.places_of(each.nodes) for each in answers]
     kept = [k for k, own in enumerate(places) if own]
@@ -450,7 +450,7 @@ def _merged_form(
     return None
 
 
-def _asked_text(entry: DatasetEntry) -> str:
+def _question_with_parts(entry: DatasetEntry) -> str:
     """Return the question with its parts, as a draft takes it."""
     return "\n\n".join((entry.question, *(f"({part.letter}) {part.text}" for part in entry.parts if part.text)))
 

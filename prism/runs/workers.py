@@ -408,11 +408,13 @@ class _Worker:
     Attributes:
         since: monotonic time at which the present rollout began [s]; None while the worker is idle.
         overran: its process was killed because a rollout took too long.
+        job: what its process was given to run.
     """
 
     process: subprocess.Popen[bytes] | None = None
     since: float | None = None
     overran: bool = False
+    job: Job | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -615,7 +617,7 @@ class _Processes:
         while (chunk := [task for task in chunk if self._is_wanted(task)]) and not self._stopping.is_set():
             process = self._process_of(worker)
             try:
-                _send(process.stdin, _pickled(_message(chunk, self.job)))
+                _send(process.stdin, _pickled(_message(chunk)))
                 while chunk:
                     result, seconds = self._receive_result(worker, process)
                     done = Done(chunk[0], result, seconds)
@@ -659,18 +661,20 @@ class _Processes:
             with worker.lock:
                 old = worker.process
             if old is not None and old.poll() is None:
-                return old
+                with contextlib.suppress(_WorkerDied):
+                    self._give_job(worker, old)
+                    return old
             if old is not None:  # it died while it had nothing to do
                 self._kill(worker)
                 self._n_ended += 1
             process = self._spawn()
             with worker.lock:
-                worker.process, worker.overran = process, False
+                worker.process, worker.overran, worker.job = process, False, None
             if self._stopping.is_set():  # `stop` may have looked before this process was there
                 break
             try:
                 _send(process.stdin, self._setup)
-                _receive(process.stdout)
+                self._give_job(worker, process)
             except _WorkerDied:
                 code = process.wait()
                 self._kill(worker)
@@ -685,6 +689,17 @@ class _Processes:
                 return process
         n_starts = n_ended + n_killed
         raise PrismError(f"a worker process ended {n_starts} times before it was ready, the last time with code {code}")
+
+    def _give_job(self, worker: _Worker, process: subprocess.Popen[bytes]) -> None:
+        """Send the job to a process that has another or none, and wait until it is imported there.
+
+        Errors:
+            _WorkerDied: the process has ended.
+        """
+        if worker.job is not self.job:
+            _send(process.stdin, _pickled(self.job))
+            _receive(process.stdout)
+            worker.job = self.job
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         """Return a new process; what the system refuses is asked for again each second, as others may let go of it.
@@ -709,9 +724,9 @@ def _ending(worker: _Worker, process: subprocess.Popen[bytes]) -> str:
     return _OVERRAN if worker.overran or has_used_up else f"ended with code {code}"
 
 
-def _message(chunk: Sequence[Task], job: Job | None) -> tuple[Any, ...]:
-    """Return what a worker is sent of a chunk: the job, rollouts with their options, and their problems."""
-    return job, [(task.rollout, task.options) for task in chunk], _pickled_problems(chunk)
+def _message(chunk: Sequence[Task]) -> tuple[list[tuple[Rollout, Mapping[str, Any]]], tuple[list[int], list[bytes]]]:
+    """Return what a worker is sent of a chunk: rollouts with their options, and their problems."""
+    return [(task.rollout, task.options) for task in chunk], _pickled_problems(chunk)
 
 
 def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
@@ -788,9 +803,14 @@ def main() -> None:
     memory = Memory()
     bound_memory(MEMORY)
     try:
-        _send(outgoing, _pickled("ready"))
+        job: Any = None
         while True:
-            job, rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
+            message = pickle.loads(messages.get())  # noqa: S301 - from the same
+            if not isinstance(message, tuple):
+                job = message
+                _send(outgoing, _pickled("ready"))
+                continue
+            rollouts, (places, packed) = message
             problems: list[Source] = [pickle.loads(each) for each in packed]  # noqa: S301
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)

@@ -29,7 +29,7 @@ from benchmarks import rollout_problems  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism.problem.collection import load_problems  # noqa: E402
 from prism.problem.schema import Problem  # noqa: E402
-from prism.protocols.engtrace_steps import Variant, read_trace  # noqa: E402
+from prism.protocols.engtrace.steps import Variant, read_trace  # noqa: E402
 from prism.protocols.graded_rollouts import grade_rollouts  # noqa: E402
 from prism.protocols.rows import row_dicts, summarize  # noqa: E402
 from prism.protocols.side_by_side import DECIDED, SideBySide, find_beside, gold_of, rows_side_by_side  # noqa: E402

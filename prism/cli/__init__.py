@@ -8,16 +8,12 @@ from prism.cli import (  # noqa: F401 - each adds its commands
     formulas,
     judge,
     problems,
-    protocol_compare,
-    protocol_engibench,
-    protocol_engjudge,
-    protocol_engtrace,
-    protocol_responses,
     protocols,
     runs,
     scores,
     templates,
 )
 from prism.cli.application import app, main
+from prism.cli.protocols import compare, engibench, engjudge, engtrace, responses  # noqa: F401 - as these do
 
 __all__ = ["app", "main"]

@@ -36,7 +36,7 @@ from prism.grading.row import json_line
 from prism.inputs import parse_json, refuse_constant, shown, value_faults
 from prism.judging.replies import Reply
 from prism.judging.tasks import Call, Task, value_misfits
-from prism.protocols.engibench_rubrics import DIMENSIONS, points_text, read_rubric
+from prism.protocols.engibench.rubrics import DIMENSIONS, points_text, read_rubric
 from prism.protocols.entry_files import AROUND, FENCE, find_values
 
 _NAMELESS = "rewritten"  # the id of a problem that its record will name

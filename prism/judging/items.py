@@ -33,14 +33,14 @@ from prism.problem.collection import load_problems
 from prism.problem.prompts import make_prompt, question_text
 from prism.problem.schema import Problem, ProblemNode, load_problem
 from prism.problem.source import problem_path
-from prism.protocols.engibench_input import VARIANTS, read_answers, read_questions
-from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric
-from prism.protocols.engjudge_topology import find_stages
-from prism.protocols.engtrace_files import read_traces
-from prism.protocols.engtrace_steps import Variant, read_trace
+from prism.protocols.engibench.input import VARIANTS, read_answers, read_questions
+from prism.protocols.engibench.rubrics import DIMENSIONS, read_rubric
+from prism.protocols.engjudge.topology import find_stages
+from prism.protocols.engtrace.files import read_traces
+from prism.protocols.engtrace.steps import Variant, read_trace
 from prism.protocols.entry_files import JUDGED
-from prism.protocols.psas_rules import load_references
-from prism.protocols.psas_steps import ReferencePart
+from prism.protocols.psas.rules import load_references
+from prism.protocols.psas.steps import ReferencePart
 from prism.runs.records import Faults, id_of, read_records
 from prism.runs.rollouts import Rollout, Scanned, read, scan
 

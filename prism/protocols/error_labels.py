@@ -23,7 +23,7 @@ from prism.problem.schema import Problem
 from prism.problem.shapes import About, Id, LoadReport, Reader, Text, exact_number, one_of, read_shape
 from prism.protocols.entry_files import ENTRY, EntryFile, Table, read_entries
 from prism.protocols.graded_rollouts import GradedRollout
-from prism.protocols.psas_findings import LABELS
+from prism.protocols.psas.findings import LABELS
 
 NO_ERROR = "none"
 RULES = "rules"

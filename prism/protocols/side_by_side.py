@@ -20,16 +20,16 @@ from prism.grading.result import Grade
 from prism.grading.row import score_row
 from prism.latex import solution_text
 from prism.problem.schema import Problem
-from prism.protocols.engjudge import EngJudgeOptions, StageSource, rows_of_rollouts
-from prism.protocols.engjudge_rules import RuledSolution, apply_rules
-from prism.protocols.engjudge_topology import NAMES
-from prism.protocols.engtrace import POLICIES, EngTraceOptions, score_trace
-from prism.protocols.engtrace_files import Gold, Prediction, TracePair
-from prism.protocols.engtrace_formulas import GradedTraces
+from prism.protocols.engjudge.rows import EngJudgeOptions, StageSource, rows_of_rollouts
+from prism.protocols.engjudge.rules import RuledSolution, apply_rules
+from prism.protocols.engjudge.topology import NAMES
+from prism.protocols.engtrace.files import Gold, Prediction, TracePair
+from prism.protocols.engtrace.formulas import GradedTraces
+from prism.protocols.engtrace.rows import POLICIES, EngTraceOptions, score_trace
 from prism.protocols.graded_rollouts import GradedRollout, grade_rollouts
-from prism.protocols.psas import Variant
-from prism.protocols.psas_rules import StatedNodes, psas_rows, stated_nodes, with_part_labels
-from prism.protocols.psas_steps import PsasReference, parts_of
+from prism.protocols.psas.rows import Variant
+from prism.protocols.psas.rules import StatedNodes, psas_rows, stated_nodes, with_part_labels
+from prism.protocols.psas.steps import PsasReference, parts_of
 from prism.protocols.rows import ProtocolRow, lost_row, mean_of
 from prism.runs.rollouts import Rollout
 

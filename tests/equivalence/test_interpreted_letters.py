@@ -7,11 +7,16 @@ from dataclasses import astuple, replace
 import pytest
 
 from prism.algebra.expr import symbols, walk
+from prism.equivalence.interpretation.conditions.scales import (
+    MOST_SIZES,
+    TooManySizes,
+    is_out_of_the_ordinary,
+    sizes_of,
+)
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.draws import WHOLE, Draw
 from prism.equivalence.interpretation.names import index_range, is_plain_algebra, letters_of
 from prism.equivalence.interpretation.reading import read_together
-from prism.equivalence.interpretation.scales import MOST_SIZES, TooManySizes, is_out_of_the_ordinary, sizes_of
 from prism.equivalence.interpretation.values import Unvalued, plain
 from prism.physics.context import Context, parse
 from tests.support.interpretations import draw_for, expression, function_at, middle, number_of, signature

@@ -10,7 +10,7 @@ import mpmath
 import pytest
 from flint import acb, arb, ctx
 
-from prism.equivalence.interpretation import quadrature
+from prism.equivalence.interpretation.integrals import quadrature
 from prism.equivalence.interpretation.values import PRECISION, Scalar, Unvalued, compare_to_zero, plain
 from tests.support.interpretations import error, middle, number_of
 

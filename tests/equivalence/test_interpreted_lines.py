@@ -3,10 +3,10 @@
 import pytest
 
 import prism
-from prism.equivalence.interpretation.courses import compare_courses
-from prism.equivalence.interpretation.events import compare_events
-from prism.equivalence.interpretation.lines import sample_places
-from prism.equivalence.interpretation.predicates import Whole, read_case, read_predicate
+from prism.equivalence.interpretation.conditions.courses import compare_courses
+from prism.equivalence.interpretation.conditions.events import compare_events
+from prism.equivalence.interpretation.conditions.lines import sample_places
+from prism.equivalence.interpretation.conditions.predicates import Whole, read_case, read_predicate
 from prism.equivalence.interpretation.values import Unvalued
 from prism.equivalence.verdict import Status
 from prism.latex import parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import acb
 
-from prism.equivalence.interpretation.quanta import Space, pauli, turned
+from prism.equivalence.interpretation.quantum.quanta import Space, pauli, turned
 from prism.equivalence.interpretation.values import (
     Table,
     Unvalued,

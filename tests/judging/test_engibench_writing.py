@@ -15,8 +15,8 @@ from prism.authoring.importers.published.engibench import VARIANTS
 from prism.cli import app
 from prism.judging.conversations import ASKED_FOR, check_faults
 from prism.judging.tasks import CHECKS, SHIPPED, load_task
-from prism.protocols.engibench_input import read_questions
-from prism.protocols.engibench_rubrics import DIMENSIONS, read_rubric
+from prism.protocols.engibench.input import read_questions
+from prism.protocols.engibench.rubrics import DIMENSIONS, read_rubric
 from tests.support.imitation import Imitation, imitating, prompt_of
 
 HEATER = "A heater on 230 V draws 2.0 A. What power does it take?"

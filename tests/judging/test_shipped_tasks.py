@@ -14,10 +14,10 @@ from prism.cli import app
 from prism.judging.conversations import ASKED_FOR
 from prism.judging.tasks import SHIPPED, load_task, shipped_tasks
 from prism.problem.prompts import STAGES
-from prism.protocols.engjudge_findings import CAPS
-from prism.protocols.engjudge_topology import SHORT_NAMES
-from prism.protocols.engtrace_files import CLASS_SCORES
-from prism.protocols.psas_findings import LABELS
+from prism.protocols.engjudge.findings import CAPS
+from prism.protocols.engjudge.topology import SHORT_NAMES
+from prism.protocols.engtrace.files import CLASS_SCORES
+from prism.protocols.psas.findings import LABELS
 from tests.support.imitation import Imitation, imitating, prompt_of
 
 FOURTEEN = {

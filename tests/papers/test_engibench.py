@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from benchmarks.papers.printed import Cell, found_faults, listed_faults, rows_of, statements_of, weighted_mean
-from prism.protocols.engibench import PROTOCOL, VARIANT, variant_figures, variant_pairs
-from prism.protocols.engibench_rubrics import DIMENSIONS
+from prism.protocols.engibench.rows import PROTOCOL, VARIANT, variant_figures, variant_pairs
+from prism.protocols.engibench.rubrics import DIMENSIONS
 from prism.protocols.rows import ProtocolRow, Scored
 
 PAPER = "engibench"

@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks.papers.printed import Cell, rows_of, statements_of
 from prism.problem.shapes import LoadReport
-from prism.protocols.engjudge_corrections import Correction, Rating, summarize_corrections
-from prism.protocols.engjudge_findings import CAPS, error_band, read_findings, relative_error, stage_cap
-from prism.protocols.engjudge_scoring import PENALTIES, Ablation, Checks, ScoringOptions, final_score
-from prism.protocols.engjudge_topology import NAMES, TOPOLOGIES
+from prism.protocols.engjudge.corrections import Correction, Rating, summarize_corrections
+from prism.protocols.engjudge.findings import CAPS, error_band, read_findings, relative_error, stage_cap
+from prism.protocols.engjudge.scoring import PENALTIES, Ablation, Checks, ScoringOptions, final_score
+from prism.protocols.engjudge.topology import NAMES, TOPOLOGIES
 
 PAPER = "engjudge"
 STATED = statements_of(PAPER)

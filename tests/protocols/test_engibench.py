@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 
 from prism.cli import app
 from prism.errors import DataFileError
-from prism.protocols.engibench import dimension_average, engibench_rows, variant_figures, variant_pairs
-from prism.protocols.engibench_input import (
+from prism.protocols.engibench.input import (
     VARIANTS,
     Answer,
     QuestionRow,
@@ -26,8 +25,9 @@ from prism.protocols.engibench_input import (
     read_points,
     read_questions,
 )
-from prism.protocols.engibench_rubrics import DIMENSIONS
-from prism.protocols.engibench_units import Units
+from prism.protocols.engibench.rows import dimension_average, engibench_rows, variant_figures, variant_pairs
+from prism.protocols.engibench.rubrics import DIMENSIONS
+from prism.protocols.engibench.units import Units
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 from prism.protocols.schemas import schema_text
 from prism.reports.paired_tests import Differences, paired_tests

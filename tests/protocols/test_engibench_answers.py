@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prism.protocols.engibench_answers import (
+from prism.protocols.engibench.answers import (
     WITHIN,
     KeyKind,
     closing_value,
@@ -18,7 +18,7 @@ from prism.protocols.engibench_answers import (
     read_key,
     read_value,
 )
-from prism.protocols.engibench_units import Units
+from prism.protocols.engibench.units import Units
 
 
 @pytest.mark.parametrize(

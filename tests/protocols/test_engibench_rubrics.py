@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of, mark, read_rubric
+from prism.protocols.engibench.rubrics import DIMENSIONS, dimension_of, mark, read_rubric
 from prism.protocols.rows import Basis
 
 CELL = """(1) Says what is uncertain (6 points)

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.grading.result import Incident
 from prism.problem.shapes import LoadReport
-from prism.protocols.engjudge import CHECKS, NO_TAGS, EngJudgeOptions, StageSource, engjudge_row
-from prism.protocols.engjudge_findings import SolutionFindings, read_findings
-from prism.protocols.engjudge_rules import RuledPart, RuledSolution
-from prism.protocols.engjudge_scoring import Ablation, AbsentStage, ScoringOptions
-from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES, TOPOLOGIES, TaggedStages, find_stages
+from prism.protocols.engjudge.findings import SolutionFindings, read_findings
+from prism.protocols.engjudge.rows import CHECKS, NO_TAGS, EngJudgeOptions, StageSource, engjudge_row
+from prism.protocols.engjudge.rules import RuledPart, RuledSolution
+from prism.protocols.engjudge.scoring import Ablation, AbsentStage, ScoringOptions
+from prism.protocols.engjudge.topology import NAMES, SHORT_NAMES, TOPOLOGIES, TaggedStages, find_stages
 from prism.protocols.rows import Basis, ProtocolRow, Scored
 
 run = CliRunner()

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.problem.shapes import LoadReport
-from prism.protocols.engjudge_corrections import Rating, corrected, corrected_mean, read_correction
-from prism.protocols.engjudge_findings import CAPS, JudgedPart, SolutionFindings, read_findings, stage_cap
-from prism.protocols.engjudge_scoring import PENALTIES
-from prism.protocols.engjudge_topology import NAMES, SHORT_NAMES
+from prism.protocols.engjudge.corrections import Rating, corrected, corrected_mean, read_correction
+from prism.protocols.engjudge.findings import CAPS, JudgedPart, SolutionFindings, read_findings, stage_cap
+from prism.protocols.engjudge.scoring import PENALTIES
+from prism.protocols.engjudge.topology import NAMES, SHORT_NAMES
 from prism.protocols.schemas import schema_text
 
 FIXTURES = Path(__file__).with_name("engjudge")

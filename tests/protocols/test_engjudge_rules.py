@@ -16,8 +16,8 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.physics.context import Context, parse
 from prism.problem.schema import load_problem
-from prism.protocols.engjudge_rules import RuledSolution, apply_rules
-from prism.protocols.engjudge_sanity import StatedValue, find_impossible
+from prism.protocols.engjudge.rules import RuledSolution, apply_rules
+from prism.protocols.engjudge.sanity import StatedValue, find_impossible
 from prism.runs.rollouts import Rollout
 
 WALL = Path(__file__).with_name("engjudge") / "wall_loss.json"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.errors import DataFileError
-from prism.protocols.engjudge_findings import Band, error_band, overall_band, relative_error
-from prism.protocols.engjudge_scoring import (
+from prism.protocols.engjudge.findings import Band, error_band, overall_band, relative_error
+from prism.protocols.engjudge.scoring import (
     PENALTIES,
     Ablation,
     AbsentStage,
@@ -28,7 +28,7 @@ from prism.protocols.engjudge_scoring import (
     single_pass_with_propagation,
     stage_totals,
 )
-from prism.protocols.engjudge_topology import (
+from prism.protocols.engjudge.topology import (
     NAMES,
     SHORT_NAMES,
     TOPOLOGIES,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from prism.cli import app
-from prism.protocols.engtrace_causes import RootCause, with_cause_of_file
-from prism.protocols.engtrace_similarity import common_subsequence, rouge
+from prism.protocols.engtrace.causes import RootCause, with_cause_of_file
+from prism.protocols.engtrace.similarity import common_subsequence, rouge
 from prism.protocols.rows import ProtocolRow, Scored
 
 FOLDER = Path(__file__).with_name("engtrace")

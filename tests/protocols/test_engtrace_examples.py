@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prism
-from prism.protocols.engtrace import EngTraceOptions, score_traces
-from prism.protocols.engtrace_files import CLASS_SCORES, Gold, Place, Prediction, TracePair, Vote
-from prism.protocols.engtrace_similarity import Similarity
-from prism.protocols.engtrace_steps import Variant
+from prism.protocols.engtrace.files import CLASS_SCORES, Gold, Place, Prediction, TracePair, Vote
+from prism.protocols.engtrace.rows import EngTraceOptions, score_traces
+from prism.protocols.engtrace.similarity import Similarity
+from prism.protocols.engtrace.steps import Variant
 from prism.protocols.rows import ProtocolRow
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
@@ -377,8 +377,8 @@ def test_the_order_and_the_numbering_of_steps_change_no_score(
 
 
 def test_traces_that_cost_too_much_leave_their_formulas_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prism.protocols.engtrace_formulas.SOLUTION", 0)
-    monkeypatch.setattr("prism.protocols.engtrace_formulas.CHARACTER", 1)
+    monkeypatch.setattr("prism.protocols.engtrace.formulas.SOLUTION", 0)
+    monkeypatch.setattr("prism.protocols.engtrace.formulas.CHARACTER", 1)
     row = scored(GOLD)
     assert bounds(row) == (None, 0, 1)
     assert any(note.startswith("formulas: more than") for note in row.notes)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from prism.protocols.engtrace_causes import RootCause, first_yes
-from prism.protocols.engtrace_files import CLASS_SCORES, NO_VOTE, Vote, consensus
-from prism.protocols.engtrace_scores import Bounded, best_assignment, score_by_assignment, score_by_maxima, total
-from prism.protocols.engtrace_similarity import common_stems
+from prism.protocols.engtrace.causes import RootCause, first_yes
+from prism.protocols.engtrace.files import CLASS_SCORES, NO_VOTE, Vote, consensus
+from prism.protocols.engtrace.scores import Bounded, best_assignment, score_by_assignment, score_by_maxima, total
+from prism.protocols.engtrace.similarity import common_stems
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 Drawn = list[list[Fraction | None]]

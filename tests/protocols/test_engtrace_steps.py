@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from prism.protocols.engtrace_steps import MAX_STEPS, Variant, numbers_agree, read_trace, stated_value
+from prism.protocols.engtrace.steps import MAX_STEPS, Variant, numbers_agree, read_trace, stated_value
 
 PAPER, RELEASED = Variant.PAPER, Variant.RELEASED
 

@@ -16,7 +16,7 @@ from prism.cli import app
 from prism.errors import DataFileError
 from prism.protocols.error_labels import ErrorFinding, LabelTable, finding_by_rule, label_tables, read_error_findings
 from prism.protocols.graded_rollouts import diagnosed, grade_rollouts
-from prism.protocols.psas_findings import LABELS
+from prism.protocols.psas.findings import LABELS
 from prism.protocols.schemas import schema_text
 from prism.runs.rollouts import Rollout
 

@@ -20,7 +20,8 @@ from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.problem.schema import load_problem
 from prism.protocols.graded_rollouts import grade_rollouts
-from prism.protocols.psas import (
+from prism.protocols.psas.findings import LABELS, by_response, read_findings
+from prism.protocols.psas.rows import (
     PROTOCOL,
     Marked,
     Stated,
@@ -28,9 +29,8 @@ from prism.protocols.psas import (
     marks_by_rules,
     psas_row,
 )
-from prism.protocols.psas_findings import LABELS, by_response, read_findings
-from prism.protocols.psas_rules import load_references, psas_rows, stated_nodes, with_part_labels
-from prism.protocols.psas_steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, parts_of
+from prism.protocols.psas.rules import load_references, psas_rows, stated_nodes, with_part_labels
+from prism.protocols.psas.steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, parts_of
 from prism.protocols.rows import Basis, ProtocolRow, Scored
 from prism.protocols.schemas import schema_names, schema_text
 from prism.runs.rollouts import Rollout

@@ -79,7 +79,7 @@ def test_rows_of_other_rollouts_make_no_page(tmp_path: Path) -> None:
 
 
 def test_ratings_are_the_words_of_the_protocol() -> None:
-    from prism.protocols.engjudge_corrections import Rating
+    from prism.protocols.engjudge.corrections import Rating
 
     assert set(RATINGS) == {str(each) for each in Rating}
 

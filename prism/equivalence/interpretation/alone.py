@@ -20,16 +20,16 @@ from prism.algebra.symbols import symbol_of
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome, antiderivatives, converges_near_zero
-from prism.equivalence.interpretation.distributions import is_distribution
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
-from prism.equivalence.interpretation.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.distributions import is_distribution
+from prism.equivalence.interpretation.integrals.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.point_sources import POINT
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import STEPS, is_special, special_factors
-from prism.equivalence.interpretation.orders import has_order
-from prism.equivalence.interpretation.point_sources import POINT
 from prism.equivalence.interpretation.reading import read_together
-from prism.equivalence.interpretation.shorthand import written_out
+from prism.equivalence.interpretation.series.orders import has_order
+from prism.equivalence.interpretation.series.shorthand import written_out
 from prism.equivalence.interpretation.signature import Signature, signature_of
 from prism.equivalence.interpretation.solving import (
     STARTS,

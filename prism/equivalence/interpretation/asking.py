@@ -12,7 +12,7 @@ from prism.algebra.symbols import symbol_of
 from prism.budget import may_begin_extra, most_interpreted, share
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice, has_folds, is_plain_algebra
-from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
+from prism.equivalence.interpretation.quantum.quantum_names import may_be_matrices_reordered
 from prism.equivalence.verdict import Status, Verdict, Witness
 from prism.physics.context import Context
 
@@ -72,7 +72,7 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
 
 def _refuted_in_usual_draws(a: Formula, b: Formula, context: Context) -> Verdict | None:
     """Return the verdict on two formulas that usual interpretations tell apart; None if they agree in one."""
-    from prism.equivalence.interpretation.witnesses import draw_apart, witness_in
+    from prism.equivalence.interpretation.conditions.witnesses import draw_apart, witness_in
 
     with share(most_interpreted()) as work:
         apart = draw_apart(a, b, context)
@@ -104,7 +104,7 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
     """
     is_equal = verdict.status == Status.EQUIVALENT
     if not is_equal and a.kind == b.kind == "expression" and (_has_union(a) or _has_union(b)):
-        from prism.equivalence.interpretation.events import compare_events, has_events
+        from prism.equivalence.interpretation.conditions.events import compare_events, has_events
 
         if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
             return _tested(a)
@@ -116,7 +116,7 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
         is_asked = is_asked and verdict.reason == "same_zero_set" and not (a.parts or b.parts)
     if not is_asked or verdict.reason == "too_large" or context.givens or not may_begin_extra():
         return verdict
-    from prism.equivalence.interpretation.membership import compare_memberships
+    from prism.equivalence.interpretation.conditions.membership import compare_memberships
 
     with share(most_interpreted()) as work:
         outcome = compare_memberships(a, b, context, verdict.status)
@@ -148,7 +148,7 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
         return verdict
     if context.givens or not may_begin_extra():
         return verdict
-    from prism.equivalence.interpretation.courses import compare_courses
+    from prism.equivalence.interpretation.conditions.courses import compare_courses
 
     with share(most_interpreted()) as work:
         outcome = compare_courses(a, b, context, verdict.status)
@@ -172,7 +172,7 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
     """Return the verdict on two formulas that state regions: whether they hold at the same points (semantics Z.8)."""
     if a.members and a.relations == b.relations and list(map(canonical, a.members)) == list(map(canonical, b.members)):
         return Verdict(Status.EQUIVALENT, "same_form", "proved")
-    from prism.equivalence.interpretation.membership import compare_memberships
+    from prism.equivalence.interpretation.conditions.membership import compare_memberships
 
     with share(most_interpreted()) as work:
         outcome = compare_memberships(a, b, context, None)
@@ -224,7 +224,7 @@ def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict
     has_vector = "matrix" in traits.ops or any(symbol_of(name).is_vector for name in traits.names)
     if plain.status == Status.EQUIVALENT or not has_vector or len(system.parts) < 2 or not may_begin_extra():
         return None
-    from prism.equivalence.interpretation.component_systems import compare_with_system
+    from prism.equivalence.interpretation.tensors.component_systems import compare_with_system
 
     with share(most_interpreted()) as work:
         outcome = compare_with_system(equation, system, context)

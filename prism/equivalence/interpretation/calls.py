@@ -13,7 +13,7 @@ from dataclasses import replace
 from prism.algebra.expr import Expr, Formula, number, rewritten, symbol, symbols, walk, with_args, with_members
 from prism.algebra.symbols import symbol_of
 from prism.engine.lowering import conjugation_base
-from prism.equivalence.interpretation.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.kinks import DELTAS
 from prism.equivalence.interpretation.names import NAMED, joined, may_be_called, order_of, with_called
 from prism.equivalence.interpretation.values import Unvalued
 from prism.latex.parsing.marks import written_marks

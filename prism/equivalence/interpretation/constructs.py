@@ -45,7 +45,7 @@ from prism.equivalence.interpretation.names import (
     up_and_down,
     with_raised_indices,
 )
-from prism.equivalence.interpretation.quantum_names import has_quanta, is_anticommutator
+from prism.equivalence.interpretation.quantum.quantum_names import has_quanta, is_anticommutator
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",

@@ -15,21 +15,19 @@ from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import with_operators_at_times
 from prism.budget import remembered
 from prism.engine.intervals import precision
-from prism.equivalence.interpretation.columns import solves_for_column, solves_for_entries
-from prism.equivalence.interpretation.distributions import is_distribution, under_test, variable_of
+from prism.equivalence.interpretation.conditions.predicates import Comparison, read_case
+from prism.equivalence.interpretation.conditions.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
-from prism.equivalence.interpretation.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.distributions import is_distribution, under_test, variable_of
+from prism.equivalence.interpretation.integrals.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
-from prism.equivalence.interpretation.orders import has_order, same_to_order
-from prism.equivalence.interpretation.point_sources import has_point, values_under_test
-from prism.equivalence.interpretation.predicates import Comparison, read_case
 from prism.equivalence.interpretation.reading import may_be_any_input, read_together, with_unknown_steps
-from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
-from prism.equivalence.interpretation.shapes import with_shapes
-from prism.equivalence.interpretation.shorthand import written_out
+from prism.equivalence.interpretation.series.orders import has_order, same_to_order
+from prism.equivalence.interpretation.series.shorthand import written_out
 from prism.equivalence.interpretation.signature import Signature, signatures_of
 from prism.equivalence.interpretation.solving import (
     STARTS,
@@ -42,7 +40,9 @@ from prism.equivalence.interpretation.solving import (
     value_and_size,
     with_value,
 )
-from prism.equivalence.interpretation.tensor_equations import solves_for_components
+from prism.equivalence.interpretation.tensors.columns import solves_for_column, solves_for_entries
+from prism.equivalence.interpretation.tensors.shapes import with_shapes
+from prism.equivalence.interpretation.tensors.tensor_equations import solves_for_components
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Diverges,

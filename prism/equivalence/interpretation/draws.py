@@ -10,8 +10,8 @@ from flint import acb
 from prism.algebra.expr import Expr
 from prism.budget import charge
 from prism.equivalence.interpretation import jets
+from prism.equivalence.interpretation.conditions.predicates import Predicate
 from prism.equivalence.interpretation.functions import UnknownFunction, draw_function
-from prism.equivalence.interpretation.predicates import Predicate
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Scalar, Table, Value, identity, infinitesimals, multiply

@@ -16,11 +16,10 @@ from prism.algebra.symbols import replace_index, symbol_of
 from prism.algebra.terms import number_of
 from prism.budget import STEP, charge
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation.cases import cases_value
+from prism.equivalence.interpretation.conditions.cases import cases_value
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.held import held_value, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
-from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
     CHOICES,
     STEPS,
@@ -35,15 +34,17 @@ from prism.equivalence.interpretation.names import (
     paired_letters,
     placed_variable,
 )
-from prism.equivalence.interpretation.operators import component, numbered_state
-from prism.equivalence.interpretation.operators import value as operator_value
-from prism.equivalence.interpretation.quanta import (
+from prism.equivalence.interpretation.quantum.operators import component, numbered_state
+from prism.equivalence.interpretation.quantum.operators import value as operator_value
+from prism.equivalence.interpretation.quantum.quanta import (
     FUNCTION_DEGREE,
     is_number_of_state,
     is_vector_of_operators,
     turned,
 )
+from prism.equivalence.interpretation.series.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.signature import variable_key
+from prism.equivalence.interpretation.value_functions import CALLS
 from prism.equivalence.interpretation.values import (
     UNNAMED,
     DividesByZero,
@@ -57,7 +58,6 @@ from prism.equivalence.interpretation.values import (
     column,
     compare_to_zero,
     cross,
-    determinant,
     dot,
     exponential,
     identity,
@@ -598,7 +598,7 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     if read.head in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") and not read.sub:
         raise Unvalued("a call of " + name)
     args = [evaluator.value(arg, scope) for arg in node.args]
-    if name in evaluator.signature.functions or name not in _CALLS:
+    if name in evaluator.signature.functions or name not in CALLS:
         indices = harmonic_indices(name)
         if indices is not None and len(args) == 1 and isinstance(args[0], Table) and len(args[0].entries) == 3:
             args = [*_angles(args[0])]
@@ -621,7 +621,7 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         return evaluator.draw.value_of(name, point, is_complex=name in evaluator.signature.notation.complexes)
     if name in ("det", "tr", "Tr"):
         _refuse_cut(evaluator)
-    value = _CALLS[name](args)
+    value = CALLS[name](args)
     if name in CHOICES:
         is_second = real_number(scalar(value)) > 0 if name in STEPS else value is not scalar(args[0])
         evaluator.draw.met.add((node, int(is_second)))
@@ -685,66 +685,6 @@ def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
     return scalar(evaluator.value(said.members[0], scope))
 
 
-def _of_number(name: str) -> Callable[[list[Value]], Value]:
-    """Return a call of a function of one number."""
-    return lambda args: named.call(name, scalar(args[0]))
-
-
-def _extreme(choose: Callable[[float, float], bool]) -> Callable[[list[Value]], Value]:
-    """Return the call of a maximum or minimum."""
-
-    def call(args: list[Value]) -> Value:
-        """Return the argument that is larger or smaller than the others."""
-        best = scalar(args[0])
-        for arg in args[1:]:
-            if choose(real_number(scalar(arg)), real_number(best)):
-                best = scalar(arg)
-        return best
-
-    return call
-
-
-def _real_part(args: list[Value]) -> Value:
-    """Return the real part."""
-    return multiply(ball(0.5), add(args[0], conjugate(args[0])))
-
-
-def _imaginary_part(args: list[Value]) -> Value:
-    """Return the imaginary part."""
-    return multiply(acb(0, -0.5), add(args[0], conjugate(args[0]), -1))
-
-
-def _phase(args: list[Value]) -> Value:
-    """Return the phase of a number."""
-    return acb(plain(scalar(args[0])).arg())
-
-
-def _determinant(args: list[Value]) -> Value:
-    """Return a determinant; raises Unvalued for what is no table."""
-    if not isinstance(args[0], Table):
-        raise Unvalued("a determinant of a number")
-    return determinant(args[0])
-
-
-def _trace(args: list[Value]) -> Value:
-    """Return a trace; raises Unvalued for what has none."""
-    table = args[0]
-    if not isinstance(table, Table) or table.rows != table.columns:
-        raise Unvalued("a trace")
-    total = table.at(0, 0)
-    for k in range(1, table.rows):
-        total = total + table.at(k, k)
-    return total
-
-
-_CALLS: dict[str, Callable[[list[Value]], Value]] = {
-    "max": _extreme(lambda a, b: a > b), "min": _extreme(lambda a, b: a < b), "sgn": _of_number("sgn"),
-    "sign": _of_number("sgn"), r"\Theta": _of_number("step"), r"\theta": _of_number("step"), "u": _of_number("step"),
-    "H": _of_number("step"), "Re": _real_part, "Im": _imaginary_part, "arg": _phase, "det": _determinant, "tr": _trace,
-    "Tr": _trace,
-}  # fmt: skip
-
-
 def _factorial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a factorial."""
     return named.call(r"\Gamma", evaluator.number(node.args[0], scope) + acb(1))
@@ -781,7 +721,7 @@ def _units(evaluator: Evaluator, node: Expr, _: Scope) -> Value:
 @cache
 def _loaded(name: str) -> Callable[[Evaluator, Expr, Scope], Value]:
     """Return a function of the modules above this one, which are loaded when it is first asked for."""
-    from prism.equivalence.interpretation import infinite
+    from prism.equivalence.interpretation.integrals import infinite
 
     found: Callable[[Evaluator, Expr, Scope], Value] = getattr(infinite, name)
     return found

@@ -14,7 +14,6 @@ from prism.algebra.symbols import labels_of, replace_index, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation import operators
 from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
 from prism.equivalence.interpretation.names import (
     UNIT_MATRICES,
@@ -24,6 +23,7 @@ from prism.equivalence.interpretation.names import (
     order_letter,
     placed_letters,
 )
+from prism.equivalence.interpretation.quantum import operators
 from prism.equivalence.interpretation.signature import (
     COORDINATES,
     PLACE,

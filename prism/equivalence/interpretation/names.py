@@ -25,7 +25,7 @@ from prism.algebra.expr import (
 )
 from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import number_of, terms_of
-from prism.equivalence.interpretation.quantum_names import may_have_quanta
+from prism.equivalence.interpretation.quantum.quantum_names import may_have_quanta
 from prism.latex.parsing.marks import said_by, written_marks
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are

@@ -14,8 +14,6 @@ from prism.algebra.macaulay import MACAULAY, is_macaulay, is_step
 from prism.algebra.noncommutative import operator_names
 from prism.algebra.symbols import labels_of, spelled, symbol_of
 from prism.budget import charge_steps
-from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
-from prism.equivalence.interpretation.boundaries import with_interiors
 from prism.equivalence.interpretation.calls import (
     refuse_inverse_functions,
     with_arguments_in_order,
@@ -23,9 +21,11 @@ from prism.equivalence.interpretation.calls import (
     with_one_argument,
     with_primed_variables,
 )
-from prism.equivalence.interpretation.components import in_indices
-from prism.equivalence.interpretation.distributions import with_waves_as_deltas
-from prism.equivalence.interpretation.kinks import DELTAS
+from prism.equivalence.interpretation.conditions.steps import with_steps_and_deltas
+from prism.equivalence.interpretation.integrals.boundaries import with_interiors
+from prism.equivalence.interpretation.integrals.distributions import with_waves_as_deltas
+from prism.equivalence.interpretation.integrals.kinks import DELTAS
+from prism.equivalence.interpretation.integrals.regions import with_iterated_integrals
 from prism.equivalence.interpretation.names import (
     NAMED,
     STEPS,
@@ -38,11 +38,11 @@ from prism.equivalence.interpretation.names import (
     order_of,
     with_raised_indices,
 )
-from prism.equivalence.interpretation.quantum_names import is_anticommutator
-from prism.equivalence.interpretation.regions import with_iterated_integrals
+from prism.equivalence.interpretation.quantum.acting import with_operators_applied, with_values_at_limits
+from prism.equivalence.interpretation.quantum.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.shared_nodes import with_shared_nodes
-from prism.equivalence.interpretation.steps import with_steps_and_deltas
-from prism.equivalence.interpretation.unit_matrices import with_unit_matrices
+from prism.equivalence.interpretation.tensors.components import in_indices
+from prism.equivalence.interpretation.tensors.unit_matrices import with_unit_matrices
 from prism.equivalence.interpretation.values import Unvalued
 from prism.equivalence.notation.primes import may_be_by
 

@@ -16,8 +16,8 @@ from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, spelled, s
 from prism.algebra.terms import number_of, terms_of
 from prism.budget import charge_steps, free_property
 from prism.engine.lowering import Notation, conjugation_base
-from prism.equivalence.interpretation.boundaries import region_letters
 from prism.equivalence.interpretation.held import States, states_of
+from prism.equivalence.interpretation.integrals.boundaries import region_letters
 from prism.equivalence.interpretation.names import (
     CHOICES,
     COUNTED,
@@ -39,7 +39,7 @@ from prism.equivalence.interpretation.names import (
     squared_moduli_of_functions,
     up_and_down,
 )
-from prism.equivalence.interpretation.quanta import Space, space_of
+from prism.equivalence.interpretation.quantum.quanta import Space, space_of
 from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation.choice import notation_of
 from prism.latex.parsing.marks import said_by

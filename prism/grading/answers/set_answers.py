@@ -1,7 +1,7 @@
 r"""Final answers that are sets of values, in whatever form they are given: bounds, an interval, a membership.
 
 `-2 \le x \le 7`, `x \in [-2, 7]` and `[-2, 7]` say the same of x. What a solution presents is read in the form in which
-the final answer asks for it (semantics F.6); `prism.equivalence.interpretation.membership` decides if
+the final answer asks for it (semantics F.6); `prism.equivalence.interpretation.conditions.membership` decides if
 the sets are the same.
 """
 

@@ -1,0 +1,1 @@
+"""Conditions: cases, sets, regions and inequalities, and where they hold."""

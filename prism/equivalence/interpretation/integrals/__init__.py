@@ -1,0 +1,1 @@
+"""Sums, products, integrals and limits under an interpretation, and what makes them cheaper or exact."""

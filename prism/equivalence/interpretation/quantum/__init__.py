@@ -1,0 +1,1 @@
+"""Operators and states of quantum mechanics: their names, values and products."""

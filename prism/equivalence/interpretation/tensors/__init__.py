@@ -1,0 +1,1 @@
+"""Vectors, matrices and tensors as components: equations of indices, columns, shapes."""

@@ -1,0 +1,1 @@
+"""EngiBench: answers, rubrics and levels."""

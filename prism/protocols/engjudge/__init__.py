@@ -1,0 +1,1 @@
+"""EngJudge: stages of solutions, findings and their penalties."""

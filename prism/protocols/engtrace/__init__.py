@@ -1,0 +1,1 @@
+"""EngTrace: predictions of traces beside gold ones, step by step."""

@@ -1,0 +1,1 @@
+"""PSAS: steps and answers of parts, by rule and from findings."""

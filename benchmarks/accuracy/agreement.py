@@ -36,7 +36,7 @@ from benchmarks import rollout_problems  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism.problem.collection import load_problems  # noqa: E402
 from prism.reports.agreement import estimate_coefficients  # noqa: E402
-from prism.reports.paired_tests import kendall_test  # noqa: E402
+from prism.reports.comparison.paired_tests import kendall_test  # noqa: E402
 from prism.reports.ratings import RatingTable, agreement_of, rating_table  # noqa: E402
 from prism.runs import bulk  # noqa: E402
 from prism.runs.rollouts import scan  # noqa: E402

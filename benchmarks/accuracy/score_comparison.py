@@ -33,14 +33,14 @@ from prism.protocols.engtrace.steps import Variant, read_trace  # noqa: E402
 from prism.protocols.graded_rollouts import grade_rollouts  # noqa: E402
 from prism.protocols.rows import row_dicts, summarize  # noqa: E402
 from prism.protocols.side_by_side import DECIDED, SideBySide, find_beside, gold_of, rows_side_by_side  # noqa: E402
-from prism.reports.html.whole_pages import score_comparison_page  # noqa: E402
-from prism.reports.score_comparison import (  # noqa: E402
+from prism.reports.comparison.scores import (  # noqa: E402
     BoundedScore,
     ScoreColumn,
     ScoreComparison,
     columns_of_rows,
     compare_scores,
 )
+from prism.reports.html.whole_pages import score_comparison_page  # noqa: E402
 from prism.runs.rollouts import read, scan  # noqa: E402
 
 PUBLISHED = "published"  # the grade of the final answer that came with the responses: by sympy and a judge model

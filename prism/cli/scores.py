@@ -223,7 +223,7 @@ def _compare_files(files: Sequence[Path], gates: Sequence[Gate], asked: Comparis
     """
     from prism.reports import gates as gating
     from prism.reports import tables
-    from prism.reports.comparison_tables import comparison_parts
+    from prism.reports.comparison.tables import comparison_parts
 
     gates = gates or ([] if asked.no_gate else gating.parse_gates([gating.DEFAULT_GATE]))
     summary = take.step_summary_path() if asked.github and asked.summary is None else asked.summary
@@ -272,8 +272,8 @@ def _compare_groups(files: Sequence[Path], asked: ComparisonOptions, target: Tab
 
     Exits with the code of groups that have no problem in common.
     """
-    from prism.reports.comparison_tables import group_parts
-    from prism.reports.group_comparison import compare_groups
+    from prism.reports.comparison.groups import compare_groups
+    from prism.reports.comparison.tables import group_parts
     from prism.runs.score_files import score_rows
 
     rows = {str(path): list(score_rows(path)) for path in files}
@@ -418,7 +418,7 @@ def leaderboard(
     as_json: take.AsJson = False,
 ) -> None:
     """Rank the models of many runs; those of another grader or other problems stand apart, with the reason."""
-    from prism.reports.comparison_tables import leaderboard_parts
+    from prism.reports.comparison.tables import leaderboard_parts
     from prism.reports.rankings import make_leaderboard
     from prism.runs.score_files import score_rows
 
@@ -449,8 +449,8 @@ def leaderboard(
 def _accept_results(new: Path, base: Path, asked: ComparisonOptions) -> None:
     """Replace the base file with the new results (`--update-baseline`), unless more incidents occurred than allowed."""
     from prism.problem.plain_values import plain
+    from prism.reports.comparison.paired_tests import DIGITS
     from prism.reports.gates import decimal
-    from prism.reports.paired_tests import DIGITS
     from prism.runs.score_files import accept_as_base
 
     results = take.read_results(new)

@@ -17,6 +17,7 @@ import prism
 from prism.authoring.lint_findings import CODES, LintFinding
 from prism.errors import count_of
 from prism.reports.agreement import LEVEL, REASONS
+from prism.reports.comparison.paired_tests import PairedTest, interval_text, method_text, p_text
 from prism.reports.gates import (
     PER_ITEM,
     Comparison,
@@ -30,7 +31,6 @@ from prism.reports.gates import (
     signed,
     worst_first,
 )
-from prism.reports.paired_tests import PairedTest, interval_text, method_text, p_text
 
 SUMMARY_LIMIT = 1 << 20  # bytes that GitHub takes from one step; with more it shows none of them
 MAX_ANNOTATIONS = 10  # that GitHub shows of one kind and step

@@ -23,9 +23,9 @@ from prism.grading.row import fingerprint, json_line
 from prism.problem.dag import POLICIES
 from prism.problem.plain_values import SPREAD, UNLISTED, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
+from prism.reports.comparison.groups import Group, group_name, group_of, named_rows, pairwise_tests
+from prism.reports.comparison.paired_tests import DIGITS, PairedTest
 from prism.reports.gates import ComparedItem, Grader, first_and_count
-from prism.reports.group_comparison import Group, group_name, group_of, named_rows, pairwise_tests
-from prism.reports.paired_tests import DIGITS, PairedTest
 from prism.version import RULES
 
 _SHOWN_HEX = 12  # of a sha256

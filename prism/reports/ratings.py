@@ -19,8 +19,8 @@ import numpy as np
 from prism.errors import DataFileError, PrismError
 from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
+from prism.reports.comparison.paired_tests import RankTest, kendall_test
 from prism.reports.judgements import DROPPED, Judgement, read_judgements, read_score, score_row_summary
-from prism.reports.paired_tests import RankTest, kendall_test
 from prism.reports.rating_sets import Floats, Ints
 from prism.runs.records import ABSENT, at_path, read_records
 from prism.runs.score_files import is_score_row, score_rows

@@ -17,14 +17,14 @@ from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.problem.schema import in_alternative
 from prism.reports.agreement import LEVEL, Estimate
+from prism.reports.comparison.paired_tests import RankTest
+from prism.reports.comparison.scores import BoundedScore, ScoreComparison
 from prism.reports.cross_tables import cross_data_table, variant_table
 from prism.reports.label_agreement import LabelAgreement, LabelPair, Settlement
 from prism.reports.marking_sheets import SheetKey
-from prism.reports.paired_tests import RankTest
 from prism.reports.ratings import UNALIGNED, Agreement, Alignment, RaterPair, Reliability
 from prism.reports.report_rows import UNFIT
 from prism.reports.run_figures import OF_SAMPLES, ErrorCounts, LengthFigures, SampleFigures
-from prism.reports.score_comparison import BoundedScore, ScoreComparison
 from prism.reports.summary import BINS, Report, missed_nodes, reason_text
 from prism.reports.table_formats import Cell, DataTable, Part, columns, counts, with_intervals
 from prism.resources import meanings

@@ -30,7 +30,7 @@ from prism.protocols.engibench.rubrics import DIMENSIONS
 from prism.protocols.engibench.units import Units
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 from prism.protocols.schemas import schema_text
-from prism.reports.paired_tests import Differences, paired_tests
+from prism.reports.comparison.paired_tests import Differences, paired_tests
 
 FOLDER = Path(__file__).with_name("engibench")
 LEVELS, ANSWERS = FOLDER / "levels.csv", FOLDER / "answers.jsonl"

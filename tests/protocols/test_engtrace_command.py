@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from prism.cli import app
-from prism.protocols.engtrace.formulas import pair_steps
 from prism.protocols.engtrace import rows as engtrace
+from prism.protocols.engtrace.formulas import pair_steps
 from prism.protocols.schemas import schema_text
 
 run = CliRunner()

@@ -18,7 +18,7 @@ from prism.cli import app
 from prism.errors import PrismError, needs_extra
 from prism.reports import agreement
 from prism.reports.agreement import FOR_ANY, FOR_TWO, REASONS, estimate_coefficients, mean_estimate
-from prism.reports.paired_tests import kendall_test
+from prism.reports.comparison.paired_tests import kendall_test
 from prism.reports.rating_sets import Sets, patterns
 
 NAN = math.nan

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.errors import PrismError
 from prism.grading.row import SCHEMA, json_line
-from prism.reports.group_comparison import GroupComparison, compare_groups
-from prism.reports.paired_tests import Differences, holm_adjusted, paired_tests
+from prism.reports.comparison.groups import GroupComparison, compare_groups
+from prism.reports.comparison.paired_tests import Differences, holm_adjusted, paired_tests
 
 run = CliRunner()
 

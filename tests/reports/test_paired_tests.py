@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from prism.reports import paired_tests as paired
 from prism.reports.agreement import mean_estimate
-from prism.reports.paired_tests import Differences, holm_adjusted, paired_tests
+from prism.reports.comparison import paired_tests as paired
+from prism.reports.comparison.paired_tests import Differences, holm_adjusted, paired_tests
 
 SCORES = st.integers(-1_000_000, 1_000_000).map(lambda n: n / 1_000_000)
 

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.errors import PrismError
 from prism.grading.row import json_line
+from prism.reports.comparison.scores import BoundedScore, ScoreColumn, columns_of_rows, compare_scores
 from prism.reports.html.whole_pages import score_comparison_page
 from prism.reports.report_tables import score_comparison_tables
-from prism.reports.score_comparison import BoundedScore, ScoreColumn, columns_of_rows, compare_scores
 from tests.support.html_pages import checked
 from tests.support.made_rows import made_row
 

@@ -21,7 +21,7 @@ from prism.errors import PrismError, count_of
 
 if TYPE_CHECKING:
     from prism.protocols.side_by_side import SideBySide
-    from prism.reports.score_comparison import ScoreColumn, ScoreComparison
+    from prism.reports.comparison.scores import ScoreColumn, ScoreComparison
 
 _ROWS = ("scores", "psas", "engtrace", "engjudge")  # files that `--rows` writes
 
@@ -50,8 +50,8 @@ def compare(
     files = rows or []
     _check_options(files, rules, out, rows_folder, force=grading.force)
     take.require_report("prism protocol compare")
+    from prism.reports.comparison.scores import compare_scores
     from prism.reports.report_tables import score_comparison_tables
-    from prism.reports.score_comparison import compare_scores
 
     n_incident = 0
     columns: list[ScoreColumn] = []
@@ -105,7 +105,7 @@ def _columns_by_rules(scored: SideBySide, policies: Sequence[str]) -> list[Score
     """Return the scores of rows that were made by rule."""
     from prism.protocols.rows import row_dicts
     from prism.protocols.side_by_side import DECIDED
-    from prism.reports.score_comparison import columns_of_rows
+    from prism.reports.comparison.scores import columns_of_rows
 
     columns = columns_of_rows(scored.scores)
     for name, rows in scored.protocols.items():
@@ -119,7 +119,7 @@ def _columns_of_file(path: Path, policies: Sequence[str], taken: set[str]) -> li
 
     Raises DataFileError with its faults.
     """
-    from prism.reports.score_comparison import columns_of_rows
+    from prism.reports.comparison.scores import columns_of_rows
     from prism.runs.score_files import score_rows
 
     rows = list(score_rows(path))

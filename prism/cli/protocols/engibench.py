@@ -16,7 +16,7 @@ from prism.resources import n_processors
 
 if TYPE_CHECKING:
     from prism.protocols.engibench.rows import VariantFigure, VariantPairs
-    from prism.reports.paired_tests import PairedTest
+    from prism.reports.comparison.paired_tests import PairedTest
     from prism.reports.table_formats import DataTable
 
 
@@ -73,7 +73,7 @@ def _tests(pairs: Sequence[VariantPairs], replicates: int) -> Sequence[PairedTes
     """Test the differences of each variant, row by row of the table."""
     import numpy as np
 
-    from prism.reports.paired_tests import Differences, paired_tests
+    from prism.reports.comparison.paired_tests import Differences, paired_tests
 
     compared = (
         Differences(np.array([float(each) for each in one.differences], dtype=np.float64), np.arange(len(one.rows)))
@@ -118,7 +118,7 @@ def _figure_table(figures: Sequence[VariantFigure], keys: Sequence[str]) -> Data
 def _pair_table(pairs: Sequence[VariantPairs], tests: Sequence[PairedTest], keys: Sequence[str]) -> DataTable:
     """Return each variant beside the original, with the change, its interval and p."""
     from prism.protocols.rows import mean_of
-    from prism.reports.paired_tests import method_text, p_text
+    from prism.reports.comparison.paired_tests import method_text, p_text
     from prism.reports.table_formats import DataTable, columns, counts
 
     heads = columns(*keys, *counts("rows"), ("original", "value"), ("mean", "value"), ("change", "values"), "p")

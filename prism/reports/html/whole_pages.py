@@ -33,12 +33,12 @@ from typing import Any
 from markupsafe import Markup
 
 from prism.problem.schema import Problem
+from prism.reports.comparison.scores import ScoreColumn, ScoreComparison
 from prism.reports.html import svg
 from prism.reports.html.rendering import page
 from prism.reports.marking_sheets import COLUMNS, MarkingSheet, problem_text
 from prism.reports.rankings import Leaderboard, known_grader
 from prism.reports.report_tables import SCORES, score_comparison_tables
-from prism.reports.score_comparison import ScoreColumn, ScoreComparison
 from prism.reports.table_formats import FORMULA
 
 

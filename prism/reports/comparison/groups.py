@@ -21,6 +21,7 @@ from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.problem.plain_values import SPREAD, UNLISTED, named, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
+from prism.reports.comparison.paired_tests import DIGITS, Differences, PairedTest, paired_tests
 from prism.reports.gates import (
     ComparedItem,
     Grader,
@@ -31,7 +32,6 @@ from prism.reports.gates import (
     grader_of,
     name_grader,
 )
-from prism.reports.paired_tests import DIGITS, Differences, PairedTest, paired_tests
 
 MEASURES = {"score": "score", "final": "final answers right"}
 """What is compared, with its title."""

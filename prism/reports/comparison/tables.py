@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from prism.errors import count_of
 from prism.reports.agreement import LEVEL
 from prism.reports.ci_formats import overview
+from prism.reports.comparison.groups import MEASURES, GroupComparison, family_text
+from prism.reports.comparison.paired_tests import PairedTest, method_text
 from prism.reports.gates import Comparison, GateOutcome, ItemPair, describe_outcome, describe_pair, worst_first
-from prism.reports.group_comparison import MEASURES, GroupComparison, family_text
-from prism.reports.paired_tests import PairedTest, method_text
 from prism.reports.rankings import Board, Entry, Leaderboard, grader_text
 from prism.reports.table_formats import Cell, DataTable, Part, columns, counts, with_intervals
 

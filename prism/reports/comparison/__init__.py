@@ -1,0 +1,1 @@
+"""Score files side by side: which grader, model or group is better, and by how much."""

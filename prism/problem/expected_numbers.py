@@ -48,6 +48,12 @@ _ROUNDS = re.compile(
 _MEASURED = re.compile(
     r"\d\.\d|\d(?:\s|~|\\[,;: ])*(?P<roman>\\(?:mathrm|text|textrm|unit|rm)\s*\{)?(?P<unit>[A-Za-zµ°%]+)"
 )
+_CHANGES = re.compile(  # the last sentence asks by how much
+    r"\b(?:by (?:how (?:much|many)|what)|how (?:much|many \w+) (?:warmer|colder|hotter|cooler)"
+    r"|(?:what is|find|calculate|determine) the (?:temperature )?(?:change|difference|rise|increase|drop))"
+    r"\b[^.?!]*[.?!]?\s*\Z",
+    re.IGNORECASE,
+)
 _NO_UNITS = frozenset(("a", "an", "the", "at", "as", "h", "d", "t", "g"))  # words and letters rather than units
 
 
@@ -81,15 +87,9 @@ def is_measured(question: str) -> bool:
     """
     if _ROUNDS.search(question) or any(any(unit.dimension) or unit.pi for unit in _named_units(question)):
         return True
-    return _COUNTS.search(question) is None and any(map(_shows_measurement, _MEASURED.finditer(question)))
-
-
-def _shows_measurement(match: re.Match[str]) -> bool:
-    """Return True for a decimal, or a number whose unit has a dimension."""
-    if match["unit"] is None:
-        return True
-    unit = find_unit(match["unit"]) if match["roman"] or len(match["unit"]) > 1 else None
-    return unit is not None and any(unit.dimension)
+    found = [] if _COUNTS.search(question) else list(_MEASURED.finditer(question))
+    units = [find_unit(each["unit"]) for each in found if each["unit"] and (each["roman"] or len(each["unit"]) > 1)]
+    return any(each["unit"] is None for each in found) or any(unit and any(unit.dimension) for unit in units)
 
 
 def _named_units(question: str) -> Iterator[Unit]:
@@ -152,6 +152,7 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             n_before=len(before & numeric),
             is_node=True,
             asked=_asked_unit(node, number.number, problem),
+            is_change=node.is_final and _CHANGES.search(_question_of(node, problem)) is not None,
             is_measured=number.number.is_whole and (bool(declared) or is_measured(_question_of(node, problem))),
         )
         exact = None

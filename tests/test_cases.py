@@ -108,6 +108,7 @@ class VerifyRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gold: str
     box: str
     question: str = ""
+    exact: bool | None = None
     expect: Literal["equivalent", "different", "undecided"] = "equivalent"
     near_misses: list[str] = []
 
@@ -382,10 +383,10 @@ def test_answer(row: AnswerRow) -> None:
 def test_verify(row: VerifyRow) -> None:
     import prism
 
-    verdict = prism.verify(row.gold, rf"\boxed{{{row.box}}}", question=row.question)
+    verdict = prism.verify(row.gold, rf"\boxed{{{row.box}}}", question=row.question, exact=row.exact)
     assert verdict.status == row.expect, told(**wanted(row), got=verdict.status, detail=verdict.detail)
     for other in row.near_misses:
-        verdict = prism.verify(row.gold, rf"\boxed{{{other}}}", question=row.question)
+        verdict = prism.verify(row.gold, rf"\boxed{{{other}}}", question=row.question, exact=row.exact)
         assert verdict.status != "equivalent", told(**wanted(row), near_miss=other, detail=verdict.detail)
 
 

@@ -27,7 +27,7 @@ from prism.equivalence.verdict import Stage
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.latex import extract, one_line, write
 from prism.physics.context import Context, parse
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.italic_units import italic_units_as_quantity
 from prism.physics.units import find_unit
 from prism.problem.schema import Problem, load_problem
 

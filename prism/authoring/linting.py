@@ -54,7 +54,7 @@ from prism.inputs import decode, parse_json, read_bytes
 from prism.latex import one_line
 from prism.physics.context import given_values
 from prism.physics.dimensions import inconsistency
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.italic_units import with_italic_units
 from prism.physics.units import find_unit
 from prism.problem.collection import SetEntry
 from prism.problem.dag import ancestor_closure
@@ -461,8 +461,8 @@ def _check_italic_units(problem: Problem) -> Iterator[LintFinding]:
         others = (f for other in problem.nodes if other is not node for f in formulas_of(other))
         taken = problem.context.declared.union(*(symbols_of(f) for f in others))
         for place, f in enumerate(formulas_of(node)):
-            members = tuple(italic_units_as_quantity(member, taken, f.latex) or member for member in f.members)
-            if members != f.members and f.kind == "equation" and numeric_of(replace(f, members=members)) is not None:
+            read = with_italic_units(f, taken)
+            if read != f and f.kind == "equation" and numeric_of(read) is not None:
                 key = f"accept, entry {place}" if place else "formula"
                 text = (
                     r"the letters behind the number are read as symbols; if they are a unit, write it as `\unit{...}`"

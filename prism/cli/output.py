@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -304,7 +303,7 @@ def print_unit_hints(reference: str, claim: str, context: Context | None) -> Non
 def _with_unit(f: Formula, taken: frozenset[str]) -> Formula | None:
     """Return an equation `quantity = number` with the letters behind its number read as a unit; None for any other."""
     from prism.equivalence.facts import numeric_of
-    from prism.physics.quantities import italic_units_as_quantity
+    from prism.physics.italic_units import with_italic_units
 
-    read = replace(f, members=tuple(italic_units_as_quantity(each, taken, f.latex) or each for each in f.members))
+    read = with_italic_units(f, taken)
     return read if f.kind == "equation" and read != f and numeric_of(read) is not None else None

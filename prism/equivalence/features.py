@@ -31,7 +31,8 @@ from prism.equivalence.points.zero_sets import is_identity
 from prism.physics.constants import constants_with_value
 from prism.physics.context import Context
 from prism.physics.dimensions import inconsistency
-from prism.physics.quantities import Quantity, italic_units_as_quantity, single_unit
+from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.quantities import Quantity, single_unit
 
 DERIVATIVES = frozenset(("derivative", "partial"))
 

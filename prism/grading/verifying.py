@@ -17,15 +17,18 @@ from math import isfinite
 from numbers import Real
 
 from prism.algebra.expr import Formula
+from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.comparison import NumberSpec
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import DataFileError, PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula, reason_in_words
 from prism.latex import Solution, write
 from prism.latex.extraction.joined import RELATED
 from prism.problem.answers import ANSWER, QUESTION
+from prism.problem.typed_answers import typed_quantity
 
 KEPT = 256  # gold answers that a process keeps prepared
 Gold = str | float | Real | Formula
@@ -59,8 +62,8 @@ def verify(
         question: what was asked: it tells what the symbols mean, which values are given and which unit is wanted.
         within: relative tolerance of numbers, ends included; by default what the figures of the gold answer allow.
         units: count them; else a number is right also where only its unit is missing or another.
-        exact: a whole number is met by an equal one alone (True), or rounded as a measured one is (False); by default
-            the question decides (semantics N.2).
+        exact: a whole number, with a unit too, is met by an equal one alone (True), or rounded as a measured one is
+            (False); by default the question decides (semantics N.2).
         last_line: where no answer is boxed or announced, an expression that is all of the last line is the answer.
 
     Returns:
@@ -169,17 +172,21 @@ def with_presented_answer(solution: Solution) -> Solution:
 def with_last_line_boxed(text: str) -> str:
     r"""Return a text with the expression that is all of its last line in a box, if it presents no answer itself.
 
-    Left as it is: a line that states something, `v = 2`, which is a claim anyway, and one with words around it.
+    So is a quantity that the line says in one sentence, "It takes $120$ minutes.". Left as it is: a line that states
+    something, `v = 2`, which is a claim anyway, and one with other words around it.
 
     >>> with_last_line_boxed("So we get\n\n$x^2 + 1$"), with_last_line_boxed("The answer is\n\n$7$")
     ('So we get\n\n\\boxed{x^2 + 1}', 'The answer is\n\n$7$')
     """
     if _PRESENTS.search(text):
         return text
+    said = None if RELATED.search(text) else _SAID.search(text)
+    if said and (typed_quantity(said["latex"] + said["unit"]) is not None or (said["open"] and not said["unit"])):
+        return rf"{text[: said.start('shown')]}\boxed{{{said['latex']}{said['unit']}}}"
     last = _LAST_DISPLAY.search(text) or _LAST_LINE.search(text)
     if last is None or RELATED.search(last["latex"]) or not last["latex"].strip():
         return text
-    if _PROSE.search(last["latex"]) and text.strip().count(" ") > 1:
+    if _PROSE.search(last["latex"]) and text.strip().count(" ") > 1 and typed_quantity(last["latex"]) is None:
         return text
     behind = text[last.end("latex") :] if " where " in last.group() else ""
     return rf"{text[: last.start()]}\boxed{{{last['latex'].strip()}}}{behind[behind.find(',') :] if behind else ''}"
@@ -190,6 +197,11 @@ _LAST_DISPLAY = re.compile(r"(?:\$\$|\\\[)(?P<latex>[^$]{1,2000}?)(?:\$\$|\\\])\
 _LAST_LINE = re.compile(
     r"(?<![^\n])[ \t]*(?P<bold>\*\*|__)?(?P<open>\$|\\\()?(?P<latex>[^$\n*]{1,2000}?)(?(open)(?:\$|\\\))[ \t]*)"
     r"\.?(?(bold)(?P=bold)\.?)(?(open)(?:,? where \$[^\n]{1,400})?)\s*\Z"
+)
+_SAID = re.compile(  # one sentence, with nothing between its verb and the quantity
+    r"(?<![^\n])[ \t]*(?:(?:So|Thus|Hence|Therefore),? )?(?:[Ii]t|[Tt]his|[Tt]hat|[Tt]he(?: [a-z]{2,}){1,4}) "
+    r"(?:is|takes|equals|lasts|weighs|needs)(?: about| approximately)? "
+    r"(?P<shown>(?P<open>\$)?(?P<latex>[^$\n=<>]{1,200}?)(?(open)\$)(?P<unit>(?: [a-z]+){0,6}))\.?\s*\Z"
 )
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}[,;]?[ ~]+[A-Za-z]{2,}")
 
@@ -212,17 +224,20 @@ def _prepared(
     if within is None and units and exact is None and question:
         return prepared
     references = tuple(
-        replace(node, number_spec=_overruled(node.number_spec, within, units=units, exact=exact, question=question))
+        replace(node, number_spec=_overruled(node, within, units=units, exact=exact, question=question))
         for node in prepared.task.references
     )
     return replace(prepared, task=replace(prepared.task, references=references))
 
 
 def _overruled(
-    spec: NumberSpec, within: Fraction | None, *, units: bool, exact: bool | None, question: str
+    node: ReferenceNode, within: Fraction | None, *, units: bool, exact: bool | None, question: str
 ) -> NumberSpec:
-    """Return how precisely a number has to be stated, with what the caller of `verify` says."""
+    """Return how precisely a node's number has to be stated, with what the caller of `verify` says."""
+    spec = node.number_spec
     is_measured = spec.is_measured if exact is None else not exact
+    if exact and within is None and any(n and n.number.is_written_whole for n in map(numeric_of, node.formulas)):
+        within = Fraction(0)
     return replace(
         spec, within=within, ignores_units=not units, is_measured=is_measured, is_unasked=not question.strip()
     )

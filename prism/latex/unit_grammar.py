@@ -125,8 +125,6 @@ _MARKUP: _Rules = (  # LaTeX, siunitx and Unicode
     (r"\\(?:AA|angstrom)(?![A-Za-z])|\\mathring\s*\{?\s*A\s*\}?", "Å"),
     (r"\\(?:%|percent(?![A-Za-z]))", "%"),
     (r"\\raiseto\s*\{\s*(\d+)\s*\}\s*((?:\\[A-Za-z]+\s*)?\\[A-Za-z]+)", r"\2^\1"),
-    (r"\\squared(?![A-Za-z])", "^2"),
-    (r"\\cubed(?![A-Za-z])", "^3"),
     (r"\\tothe(?![A-Za-z])", "^"),
     (r"\\per(?![A-Za-z])", "÷"),
     (r"\\clight(?![A-Za-z])", "c"),
@@ -142,8 +140,9 @@ _WORDING: _Rules = (  # plain words
     (r"\b([A-Za-z]+)[ _]+H2O\b", r"\1 of water"),
     (r"\b(?:sq\.?|square)[ _]+(?=[A-Za-z])", "square "),
     (r"\b(?:cu\.?|cubic)[ _]+(?=[A-Za-z])", "cubic "),
-    (r"[ _]+squared\b", "^2"),
-    (r"[ _]+cubed\b", "^3"),
+    (r"(?:[ _]+|\\)squared\b", "^2"),
+    (r"(?:[ _]+|\\)cubed\b", "^3"),
+    (r"\bdecibels?\b", "dB"),
     (r"\bparts? per (?:m|b|tr)illions?\b", lambda m: m[0].replace(" ", "_")),
     (r"\bper\b", "/"),
     (r"\*\*", "^"),
@@ -159,8 +158,7 @@ def _compile_rules(*, with_markup: bool) -> tuple[tuple[re.Pattern[str], _Replac
     Args:
         with_markup: include those for LaTeX, siunitx and Unicode, else only those for words.
     """
-    rules = (*_MARKUP, *_WORDING) if with_markup else _WORDING
-    return tuple((re.compile(pattern), replacement) for pattern, replacement in rules)
+    return tuple((re.compile(pattern), put) for pattern, put in (*(_MARKUP if with_markup else ()), *_WORDING))
 
 
 def normalize_unit_text(text: str) -> str:

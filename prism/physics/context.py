@@ -26,8 +26,8 @@ from prism.latex.macros import Macro, expand, expanded_values, read_macros
 from prism.latex.parsing.marks import written_marks
 from prism.physics.constants import Reading, constant_table
 from prism.physics.implications import false_part, turns_into_another, without_superseded
+from prism.physics.italic_units import with_typed_units
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
-from prism.physics.typed_quantities import with_typed_quantities
 
 SYMBOL_KINDS = {
     "positive": "a positive real number; what every undeclared symbol is",
@@ -258,8 +258,8 @@ def _outside_rates(node: Expr) -> Iterator[Expr]:
 
 def _parse_expanded(latex: str, context: Context) -> Formula:
     """Parse a formula without macros; see `parse`."""
-    read = parse_latex(with_typed_quantities(latex), context.words, context.functions)
-    written = _without_what_falls(replace(read, latex=latex), latex)
+    read = with_typed_units(parse_latex(latex, context.words, context.functions))
+    written = _without_what_falls(read, latex)
     written = _with_words_as_factors(written, context.words) if context.words else written
     written = _with_changes_as_products(written, context.factors) if context.factors else written
     written = _with_dots_as_names(written, context.dotted) if context.dotted else written

@@ -8,16 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
-from prism.algebra.terms import factors_with_powers
 from prism.errors import PrismError
 from prism.inputs import require_text
 from prism.latex.number_text import read_number_text
 from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_text
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
-    MAX_UNIT_POWER,
     base_unit_product,
-    find_unit,
     read_unit_product,
     unit_as_expr,
     work_out,
@@ -74,113 +71,6 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
     return _resolve_units_in_node(expr)
 
 
-def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
-    r"""Read a number followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
-
-    Of a quotient of two such numbers, `10 V/(100 m\Omega)`, both are read. A guess, and made as one: only for a whole
-    member, only where no letter is a symbol of the problem, but in a word
-    (semantics U.4).
-
-    Args:
-        expr: one member of a formula.
-        taken: names that are symbols.
-        text: the formula as it is written; then a prefix binds only to the letter that it touches there, `m K` is no
-            millikelvin, and a hyphen between letters joins units, `N-m`.
-
-    Returns:
-        The member with unit leaves, or None if it is nothing of this kind.
-
-    >>> from prism.latex import parse
-    >>> str(italic_units_as_quantity(parse("36 km/h").members[0], frozenset()))
-    '36*[km]*[h]^(-1)'
-    >>> texts = "3 m K", "3 mK", "3 N-m"
-    >>> [str(italic_units_as_quantity(parse(text).members[0], frozenset(), text)) for text in texts]
-    ['3*[m]*[K]', '3*[mK]', '3*[N]*[m]']
-    """
-    if expr.op == "sub" and text:
-        expr = _hyphenated_units(expr, text)
-    if not _OPS_OF_LETTERS <= ops_of(expr) <= _ITALIC_OPS:
-        return None
-    if expr.op == "neg" or (expr.op == "div" and all("num" in ops_of(each) for each in expr.args)):
-        parts = [italic_units_as_quantity(each, taken, text) for each in expr.args]
-        return None if None in parts else Expr(expr.op, tuple(part for part in parts if part is not None))
-    factors = list(factors_with_powers(expr, 1))
-    kinds = [base.op for base, _ in factors]
-    if kinds[0] != "num" or factors[0][1] != 1 or not _OF_LETTERS.issuperset(kinds[1:]):
-        return None
-    if any(abs(power) > MAX_UNIT_POWER for _, power in factors):
-        return None
-    letters = [
-        (f" {base.name}" if base.op == "unit" else _UNIT_LETTERS.get(base.name, base.name), power)
-        for base, power in factors[1:]
-    ]
-    if not letters:
-        return None
-    long = [name for name, _ in letters if len(name) > 1 and name not in _UNIT_LETTERS.values()]
-    if any(name[0] != " " and (name not in text or find_unit(name) is None) for name in long):
-        return None
-    read: list[Expr] = [factors[0][0]]
-    start = 0
-    while start < len(letters):
-        stop = _italic_unit_end(letters, start, text)
-        if stop is None:
-            return None
-        name = "".join(name for name, _ in letters[start:stop]).strip()
-        is_word = len(name) >= _SHORTEST_WORD and name in text
-        if not is_word and any(base.name in taken for base, _ in factors[1 + start : 1 + stop] if base.op == "sym"):
-            return None
-        leaf = Expr("unit", name=name)
-        power = letters[stop - 1][1]
-        read.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
-        start = stop
-    return Expr("mul", tuple(read))
-
-
-_UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
-
-_OPS_OF_LETTERS = frozenset(("num", "sym"))
-_OF_LETTERS = frozenset(("sym", "unit"))
-_ITALIC_OPS = frozenset(("num", "sym", "unit", "mul", "div", "pow", "neg"))
-_SHORTEST_WORD = 5  # letters; who writes `0.05 kilograms` in a row means no product
-_MAX_ITALIC = 12  # letters; a longer run is a product
-
-
-def _hyphenated_units(node: Expr, text: str) -> Expr:
-    """Return `5 N - m` as the product that `5 N-m` means; any other difference as it is."""
-    above, below = node.args
-    if "num" in ops_of(below) or _HYPHEN.search(text) is None:
-        return node
-    if above.op == "neg":
-        return Expr("neg", (_hyphenated_units(Expr("sub", (above.args[0], below)), text),))
-    factors = _hyphenated_units(above, text) if above.op == "sub" else above
-    return Expr("mul", (*factors.args, below)) if factors.op == "mul" else node
-
-
-_HYPHEN = re.compile("[A-Za-z]-[A-Za-z]")
-
-
-def _italic_unit_end(letters: list[tuple[str, int]], start: int, text: str) -> int | None:
-    """Return the index after the longest unit that letters spell from index `start`; None if they spell none.
-
-    Args:
-        letters: (letter, exponent) pairs; only the last letter of a unit may have an exponent of its own, and a unit
-            that is one already, with a blank before its name, stands alone.
-        text: in which the letters of a unit touch each other; empty if it is not known.
-    """
-    for stop in range(min(len(letters), start + _MAX_ITALIC), start, -1):
-        same = all(power in (1, letters[stop - 1][1]) for _, power in letters[start : stop - 1])
-        negative = letters[stop - 1][1] < 0 and any(power > 0 for _, power in letters[start : stop - 1])
-        name = "".join(name for name, _ in letters[start:stop])
-        if " " in name:
-            if stop == start + 1:
-                return stop
-            continue
-        is_written = stop == start + 1 or not text or not name.isascii() or "ohm" in name or name in text
-        if same and not negative and is_written and find_unit(name) is not None:
-            return stop
-    return None
-
-
 def _resolve_units_in_node(node: Expr) -> Expr:
     """Replace every unit in a node and below by its factor times base units; see `resolve_units`."""
     if node.op == "unit":
@@ -189,18 +79,12 @@ def _resolve_units_in_node(node: Expr) -> Expr:
         return node
     args = node.args
     if node.op in ("add", "sub"):
-        degrees = [bool(_temperature_offset(arg)) for arg in args]
+        degrees = [(product := read_product(arg)) is not None and product.offset != 0 for arg in args]
         if any(degrees) and not (all(degrees) and node.op == "sub"):
             held = [each for arg, is_degrees in zip(args, degrees, strict=True) if is_degrees for each in walk(arg)]
             symbolic = {each: symbol(rf"\unit{{{each.name}}}") for each in held if each.op == "unit"}
             args = tuple(substitute(arg, symbolic) if is_it else arg for arg, is_it in zip(args, degrees, strict=True))
     return Expr(node.op, tuple(_resolve_units_in_node(arg) for arg in args), node.name, node.value)
-
-
-def _temperature_offset(node: Expr) -> Fraction:
-    """Return the zero point [K] of a number of °C or °F; 0 for anything else."""
-    product = read_product(node)
-    return Fraction(0) if product is None else product.offset
 
 
 def parse_quantity(source: str | Expr) -> Quantity | None:

@@ -8,7 +8,6 @@ can write: a solution states it by what it presents as its answer, under whateve
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import takewhile
 
 from prism.algebra.alternatives import REGIONS
@@ -19,7 +18,7 @@ from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.latex.extraction.masking import with_decimal_points
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.italic_units import with_italic_units
 from prism.problem.answer_words import is_sentence
 from prism.problem.source import NODE_LISTS, Table
 from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
@@ -40,14 +39,7 @@ _IN_TEXT = re.compile(
 _UNCERTAIN = re.compile(r"\A([-+]?\d+\.\d+)\(\d{1,2}\)")  # `12.3(4)`; nobody records a product
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and|where|with)(?=\s)")
 _TEXT = re.compile(r"\\text\{(?:[^{}]|\{[^{}]*\})*\}")
-_COPIED = (
-    "id",
-    "symbols",
-    "givens",
-    "definitions",
-    "macros",
-    "images",
-)  # keys of a problem that one of an answer may have too
+_COPIED = ("id", "symbols", "givens", "definitions", "macros", "images")  # keys that a problem of an answer may have
 
 
 def is_nameless(subject: Expr) -> bool:
@@ -85,8 +77,8 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
         text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
         if isinstance(text, str):
             text = with_decimal_points(text)
-            is_option = names_option(text, str(data.get(QUESTION, "")))
-            is_option = is_option or ("$" in text and text.startswith("\\text") and is_sentence(text))
+            is_in_text = "$" in text and text.startswith("\\text") and is_sentence(text)
+            is_option = is_in_text or names_option(text, str(data.get(QUESTION, "")))
             found = [] if is_option else formulas_of_answer(text)
             in_words = is_text(text) and (text.startswith("\\text") or not any(map(str.isdigit, text)))
             if is_option or (not found and (in_words or is_sentence(text, share=1))):
@@ -169,7 +161,5 @@ def formulas_of_answer(written: str) -> list[str]:
     if "approx" in read.relations and not symbols(*read.members):  # a number, and what comes out
         return [write(read.members[0])]
     if _PLAIN_UNIT.search(bare) is not None:
-        return [
-            write(replace(read, members=tuple(italic_units_as_quantity(m, _NONE, bare) or m for m in read.members)))
-        ]
+        return [write(with_italic_units(read, _NONE))]
     return [bare]

@@ -27,27 +27,12 @@ from prism.physics.context import Context
 from prism.physics.tables import PI, Dimension, Unit
 from prism.physics.units import find_unit, find_unit_product
 from prism.problem.dag import ancestor_closure
+from prism.problem.phrases import phrase_patterns
 from prism.problem.schema import Problem, ProblemNode
 
 MAX_WORDS = 4  # of a unit that is written out: "metres per second squared"
-_IN = re.compile(
-    r"\b(?:[Ii]n (?:units? of )?|[Hh]ow many |[Ww]hat (?=percent))(?=(?P<words>[^\s?;:!]+(?: [^\s?;:!]+){0,3}))"
-)  # "in cm or in mm": twice
+_PATTERNS = phrase_patterns("expected_numbers")
 _ROMAN = re.compile(r"\\(?:mathrm|text|textrm|unit|rm)\s*\{([^{}]*)\}")
-_COUNTS = re.compile(
-    r"\b(?:how many|number of|remainder|digits?|integers?|primes?|divisors?|modulo)\b"
-    r"|\$\s*[a-z](?:\s*\+\s*[a-z])+\s*\$",  # find $m + n$
-    re.IGNORECASE,
-)
-_ROUNDS = re.compile(
-    r"\b(?:approximate(?:ly)?|approx\.?|about (?:how|what)|estimate[ds]?|roughly|nearest|round(?:ed)?|significant"
-    r"|sig figs?|order of magnitude)\b",
-    re.IGNORECASE,
-)
-# A decimal, or a number with a unit in roman letters or of two letters and more.
-_MEASURED = re.compile(
-    r"\d\.\d|\d(?:\s|~|\\[,;: ])*(?P<roman>\\(?:mathrm|text|textrm|unit|rm)\s*\{)?(?P<unit>[A-Za-zµ°%]+)"
-)
 _NO_UNITS = frozenset(("a", "an", "the", "at", "as", "h", "d", "t", "g"))  # words and letters rather than units
 
 
@@ -79,22 +64,16 @@ def is_measured(question: str) -> bool:
     >>> is_measured("How many joules of heat are given off?"), is_measured("A 2.5 kg block slides. Find the ratio.")
     (True, True)
     """
-    if _ROUNDS.search(question) or any(any(unit.dimension) or unit.pi for unit in _named_units(question)):
+    if _PATTERNS["rounds"].search(question) or any(any(unit.dimension) or unit.pi for unit in _named_units(question)):
         return True
-    return _COUNTS.search(question) is None and any(map(_shows_measurement, _MEASURED.finditer(question)))
-
-
-def _shows_measurement(match: re.Match[str]) -> bool:
-    """Return True for a decimal, or a number whose unit has a dimension."""
-    if match["unit"] is None:
-        return True
-    unit = find_unit(match["unit"]) if match["roman"] or len(match["unit"]) > 1 else None
-    return unit is not None and any(unit.dimension)
+    found = [] if _PATTERNS["counts"].search(question) else list(_PATTERNS["measured"].finditer(question))
+    units = [find_unit(each["unit"]) for each in found if each["unit"] and (each["roman"] or len(each["unit"]) > 1)]
+    return any(each["unit"] is None for each in found) or any(unit and any(unit.dimension) for unit in units)
 
 
 def _named_units(question: str) -> Iterator[Unit]:
     """Yield the units that a question names behind "in"."""
-    for match in _IN.finditer(question):
+    for match in _PATTERNS["in"].finditer(question):
         words = [_ROMAN.sub(r"\1", word) for word in match["words"].split(" ")]
         if "$" in words[0] and r"\mathrm" not in match["words"] and r"\text" not in match["words"]:
             continue
@@ -152,6 +131,7 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             n_before=len(before & numeric),
             is_node=True,
             asked=_asked_unit(node, number.number, problem),
+            is_change=node.is_final and _PATTERNS["changes"].search(_question_of(node, problem)) is not None,
             is_measured=number.number.is_whole and (bool(declared) or is_measured(_question_of(node, problem))),
         )
         exact = None

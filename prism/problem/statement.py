@@ -38,7 +38,8 @@ from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
 from prism.latex.extraction.solution_input import MAX_TEXT
 from prism.latex.prose import CLAUSE_END, mask_formulas, sentence_start
-from prism.physics.quantities import Quantity, italic_units_as_quantity, parse_quantity
+from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.quantities import Quantity, parse_quantity
 from prism.problem.phrases import phrase_patterns, phrase_words
 
 _PATTERNS, _WORDS = phrase_patterns("statement"), phrase_words("statement")

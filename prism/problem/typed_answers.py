@@ -26,11 +26,17 @@ _LAST_OF_LIST = re.compile(  # `19, 46, and 82`
     r"(?:,\s*(?:and\b|\\text\{\s*and\s*\})|\\text\{\s*,\s*and\s*\})\s*(?=[-\d])"
 )
 _TYPED_UNIT = re.compile(r"\s+(?:1/)?[A-Za-zµμΩ°][^\\$=]*")  # behind a blank
+_LEVEL = re.compile(  # no unit of the table (semantics U.7)
+    r"([-+−]?\d+(?:\.\d+)?)(?:\s|~|\\[,;: ])*(?:\\(?:text|mathrm)\s*\{\s*)?(?:dB|decibels?)\s*\}?"
+)
 _PRODUCT = re.compile(r"(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×\d]*)[*×]\s*(\d+(?:\.\d+)?)\s+([A-Za-z][^\\$=*×]*)")
 _NEXT_PART = re.compile(r"(?<=[A-Za-z.])\s+(?:and\s+)?(?=\d+(?:\.\d+)?\s+[A-Za-z])")  # of `2 h 30 min`
 _GAP = r"(?:\s|~|\\[,;: ])"
 _LAST_WORDS = re.compile(  # behind a comma, or in brackets
     rf"(?:(?<!\\),|(?={_GAP}*\\text\{{\s*\()){_GAP}*\\text\{{\s*\(?(?P<words>[a-z]{{3,}}[a-z ]*)\)?\s*\}}\s*$"
+)
+_SAYS = re.compile(  # `\text{The ratio is } \frac12`
+    rf"\A\\text\{{\s*(?P<words>(?:[Ii]t|[Tt]his|[Tt]he(?: [a-z]{{2,}}){{1,4}}) (?:is|equals)):?\s*\}}{_GAP}*(?=\S)"
 )
 _COUNT = re.compile(
     rf"(?P<number>[-+]?[\d.,]*\d){_GAP}*(?:\\(?:text|mathrm|textrm|rm)\s*\{{\s*)?(?<=[\s{{~,;:])"
@@ -56,6 +62,8 @@ def plain_answer(text: str) -> str:
     text = _POWER_APART.sub(r" \\times ", text)
     remark = _LAST_WORDS.search(text)  # behind a comma or in brackets, `4\,\text{m}, \text{ violet}`
     text = text[: remark.start()] if remark and is_remark(remark["words"].split()) else text
+    said = _SAYS.match(text)
+    text = text[said.end() :] if said and is_remark(said["words"].lower().split()) else text
     text = _LAST_OF_LIST.sub(", ", text)
     wrapped = _WRAPPED.fullmatch(text)
     return _LETTERED.sub("", wrapped["inner"].strip() if wrapped else text.strip())
@@ -64,13 +72,15 @@ def plain_answer(text: str) -> str:
 def typed_quantity(text: str) -> str | None:
     r"""Return a number and the unit behind it, as they are typed, with the unit marked; None for anything else.
 
-    A product of two is worked out, `9 km * 3 km`.
+    A product of two is worked out, `9 km * 3 km`; decibels have one spelling.
 
     >>> typed_quantity("55 miles per hour"), typed_quantity("2 h 30 min"), typed_quantity("v = 3 m/s")
     ('55\\unit{miles per hour}', '2\\unit{h}30\\unit{min}', None)
     >>> typed_quantity("9 km * 3 km")
     '27\\unit{(km)*(km)}'
     """
+    if level := _LEVEL.fullmatch(text):
+        return rf"{level[1].replace('−', '-')}\unit{{dB}}"
     factors = _PRODUCT.fullmatch(text)
     if factors is not None and find_unit_product(factors[2]) and find_unit_product(factors[4]):
         return rf"{Decimal(factors[1]) * Decimal(factors[3])}\unit{{({factors[2].strip()})*({factors[4].strip()})}}"
@@ -92,7 +102,7 @@ def typed_value(text: str, question: str) -> str | None:
     """
     forms = [typed_quantity(form.strip()) for form in _EQUALS.split(text)]
     is_chain = len(forms) > 1 and None not in forms
-    return "=".join(map(str, forms)) if is_chain else counted_number(text, question)
+    return "=".join(map(str, forms)) if is_chain else counted_number(text, question) if None in forms else None
 
 
 def counted_number(text: str, question: str) -> str | None:

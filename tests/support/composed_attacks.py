@@ -17,7 +17,8 @@ from prism.algebra.expr import Expr, Formula, number, symbol, symbols_of
 from prism.equivalence.facts import numeric_of
 from prism.grading.prepared import PreparedProblem
 from prism.physics.context import given_values
-from prism.physics.quantities import italic_units_as_quantity, parse_quantity
+from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.quantities import parse_quantity
 from prism.problem.schema import Problem
 from tests.support.attack_texts import CARRIERS, PLACES, PRESENTING, Attack, Claim, Target
 from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, ON_THE_WAY, SAYS_MORE_THAN_ONE, TRICKS

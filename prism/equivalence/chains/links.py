@@ -54,7 +54,8 @@ from prism.equivalence.numbers.stated import rational_value
 from prism.equivalence.points.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.physics.context import Context
-from prism.physics.quantities import italic_units_as_quantity, read_quantity, resolve_units
+from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.quantities import read_quantity, resolve_units
 from prism.physics.tables import BASE_UNITS
 
 NUMBERS_AGREE = 0.05  # relative, of two numbers in a chain; every step of a calculation is rounded (semantics C.1)
@@ -150,7 +151,7 @@ def check_link(left: Expr, right: Expr, context: Context) -> Link:
             found = Link("confirmed", "same_value")
     if account.is_exhausted:
         found = Link("undecided", "too_large", f"more than {PAIR} operations")
-    if found.reason == "unsupported" and _free_names(left) != _free_names(right):
+    if found.reason == "unsupported" and free_names(left) != free_names(right):
         return Link("undecided", "other_variables")
     return (_compare_without_values(left, right) or found) if found.reason in _WITHOUT_VALUE else found
 
@@ -579,15 +580,15 @@ def _given_as_expression(text: str) -> Expr:
     return Expr("mul", (number(found.value), *units)) if units else number(found.value)
 
 
-def _free_names(member: Expr) -> frozenset[str]:
+def free_names(member: Expr) -> frozenset[str]:
     """Return the symbols and unknown functions of a member, without the dummies of its integrals, sums and limits."""
     if member.op == "sym":
         return frozenset((member.name,))
     if member.op in _WITH_DUMMIES and len(member.args) > 1:
         body, dummy, *bounds = member.args
-        return (_free_names(body) - symbols(dummy)).union(*map(_free_names, bounds))
+        return (free_names(body) - symbols(dummy)).union(*map(free_names, bounds))
     own = frozenset((member.name,)) if member.op == "apply" else frozenset()
-    return own.union(*map(_free_names, member.args))
+    return own.union(*map(free_names, member.args))
 
 
 # Forms ----------------------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.verdict import Stage
 from prism.physics.context import Context
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.quantities import is_unit_product, italic_units_as_quantity, single_unit
+from prism.physics.italic_units import italic_units_as_quantity, with_italic_units
+from prism.physics.quantities import is_unit_product, single_unit
 
 _PRODUCT_OPS = frozenset(("sym", "num", "const", "mul", "div", "pow", "sqrt", "unit"))
 
@@ -45,17 +46,10 @@ def read_italic_units(forms: Forms) -> Iterator[Attempt]:
             if italic_units_as_quantity(member, context.declared, f.latex) is None
         )
     )
-    first, second = _with_italic_units(a, vocabulary), _with_italic_units(b, vocabulary)
+    first, second = with_italic_units(a, vocabulary), with_italic_units(b, vocabulary)
     for one, two in dict.fromkeys(((first, second), (first, b), (a, second))):
         if (one, two) != (a, b):
             yield _notation_attempt(*both_in_base_units(one, two), "letters behind a number are units")
-
-
-def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
-    """Read letters after a number as units in each member of a formula; letters in `vocabulary` are symbols."""
-    return replace(
-        f, members=tuple(italic_units_as_quantity(member, vocabulary, f.latex) or member for member in f.members)
-    )
 
 
 def read_magnitudes(forms: Forms) -> Iterator[Attempt]:

@@ -47,7 +47,9 @@ class NumberSpec:
         within: relative tolerance that replaces the one that follows from figures; None for that one.
         ignores_units: a number is accepted also where only its unit is missing or another.
         is_measured: a whole number is rounded, as one with a unit is; else it is exact.
-        is_unasked: no question says in what unit: a percent sign behind the claim counts for nothing.
+        is_unasked: no question says in what unit: a percent sign behind the claim counts for nothing, unless the number
+            may be a fraction.
+        is_change: the question asks by how much something rises or falls: 20 °C is 20 K then.
         has_values: the problem gives values, so that a number at the end of a chain is what comes out with them.
     """
 
@@ -64,6 +66,7 @@ class NumberSpec:
     is_measured: bool = False
     has_values: bool = False
     is_unasked: bool = False
+    is_change: bool = False
 
     def is_exact(self, wanted: StatedNumber) -> bool:
         """Return True if a number has to be met exactly: a count, or a closed form."""
@@ -84,7 +87,7 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
         found = compare_numbers(Numeric(reference.subject, bare), stated, replace(counting, asked=None))
         return found if found.status == Status.EQUIVALENT else compare_numbers(reference, claim, counting)
     readings: tuple[str, ...] = ()
-    if spec.is_unasked and wanted.unit is None and claim.unit == PERCENT:
+    if spec.is_unasked and wanted.unit is None and claim.unit == PERCENT and abs(wanted.value) >= 1:
         found = compare_numbers(reference, replace(claim, unit=None), spec)
         if found.status == Status.EQUIVALENT:
             return replace(found, readings=("unit: a percent sign that the reference has not",))
@@ -110,7 +113,7 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
             detail = "hertz, radians, turns and kinds of money are not the same"
             return Verdict(Status.DIFFERENT, "dimension", detail=detail)
         factor = 2 * PI if "turn" in claim.rates else 1 / (2 * PI)
-    is_difference = reference.subject.op == "sym" and bool(symbol_of(reference.subject.name).change)
+    is_difference = spec.is_change or (reference.subject.op == "sym" and bool(symbol_of(reference.subject.name).change))
     ratio = _unit_size(claim) / _unit_size(wanted)
     zeros = [Fraction(0) if each.unit is None else each.unit.offset for each in (claim, wanted)]
     shift = Fraction(0) if is_difference else (zeros[0] - zeros[1]) / _unit_size(wanted)

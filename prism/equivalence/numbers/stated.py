@@ -63,6 +63,11 @@ class StatedNumber:
         return not self.ulp
 
     @property
+    def is_written_whole(self) -> bool:
+        """Return True for a whole number without a point and a power of ten, with a unit or without."""
+        return self.value.denominator == 1 and self.shown == len(str(abs(self.value)))
+
+    @property
     def dimension(self) -> Dimension:
         """Return the exponents of the base units; all 0 for a number without unit."""
         return (self.unit or DIMENSIONLESS).dimension
@@ -130,7 +135,8 @@ def stated_number(node: Expr) -> StatedNumber | None:
         value = -literal.value if negative else literal.value
         return StatedNumber(value, unit, figures, ulp, rates, shown, is_whole=not ulp)
     exact = _closed_form_value(numeral)
-    return None if exact is None else StatedNumber(exact, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+    is_order = literal.op == "pow" and literal.args[0].value == TEN  # `10^{-2}` alone has one figure
+    return None if exact is None else StatedNumber(exact, unit, int(is_order), Fraction(0), rates)
 
 
 def _sum_of_units(node: Expr) -> StatedNumber | None:
@@ -183,11 +189,6 @@ def _without_uncertainty(node: Expr) -> Expr:
     if value.unit is None and split is not None and split[1] is not None:
         point = Expr("mul", (point, split[1]))
     return point if len(factors) == 1 else Expr("mul", (*factors[: at[0]], point, *factors[at[0] + 1 :]))
-
-
-def _is_power_of_ten(node: Expr) -> bool:
-    """Return True for `10^{-2}` alone: an order of magnitude with one figure."""
-    return node.op == "pow" and node.args[0].value == TEN
 
 
 def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:

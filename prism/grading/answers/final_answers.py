@@ -30,6 +30,7 @@ from prism.algebra.expr import (
 )
 from prism.algebra.symbols import symbol_of
 from prism.budget import charge_steps
+from prism.equivalence.chains.links import free_names
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.stated import StatedNumber, is_subject, stated_number
 from prism.equivalence.several_values import index_in_family
@@ -45,7 +46,7 @@ from prism.grading.answers.several_answers import (
 from prism.grading.claims.own_symbols import may_denote
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, given_values
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.italic_units import italic_units_as_quantity
 from prism.physics.tables import Dimension
 from prism.problem.answers import is_nameless
 
@@ -339,7 +340,7 @@ def _is_bare(f: Formula) -> bool:
     r"""Return True for a value alone, or written twice: `\frac35`, `\frac35 = 0.6`, `\sqrt2 a \approx 1.4a`."""
     if f.kind == "expression":
         return True
-    names = {symbols(member) - _EULER for member in f.members}
+    names = {free_names(member) - _EULER for member in f.members}
     return EQUALITIES.issuperset(f.relations) and len(names) == 1 and not any(map(is_subject, f.members))
 
 

@@ -15,9 +15,9 @@ from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.physics.context import Context, given_values
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.quantities import italic_units_as_quantity, parse_quantity
+from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.quantities import parse_quantity
 from prism.physics.tables import Dimension
-from prism.problem.answers import is_nameless
 
 
 def known_dimensions(context: Context, stated: Collection[Formula]) -> dict[str, Dimension]:
@@ -33,8 +33,7 @@ def with_italic_units(
     """Return the formulas of a solution with letters behind a number as units, where they cannot be symbols.
 
     A member that is a number times letters is read with units if these have the dimension of the left side, and the
-    product of symbols has another one, or holds a letter that neither the problem nor another formula has. Where only
-    the text tells the units, `3 m K` from millikelvin, they are read here, for a comparison does not know the text.
+    product of symbols has another one, or holds a letter that neither the problem nor another formula has.
 
     Args:
         formulas: of the solution; None where one could not be read.
@@ -63,22 +62,16 @@ def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: frozense
     if f.parts:
         return replace(f, parts=tuple(_with_units(part, dimensions, meant) for part in f.parts))
     wanted = dimensions.get(f.members[0].name) if f.members else None
-    if len(f.members) < 2 or (wanted is None and not is_nameless(f.members[0])):
+    if wanted is None:
         return f
-    read = []
-    for member in f.members[1:]:
-        quantity = italic_units_as_quantity(member, meant, f.latex)
-        if quantity is None or quantity == italic_units_as_quantity(member, meant):  # the text tells nothing of its own
-            quantity = None if wanted is None else _quantity(member, wanted, dimensions, meant, f.latex)
-        read.append(quantity or member)
+    read = [_quantity(member, wanted, dimensions, meant, f.latex) or member for member in f.members[1:]]
     return with_members(f, (f.members[0], *read))
 
 
 def _read_units(member: Expr, wanted: Dimension, text: str) -> Expr | None:
     """Return a member with its letters read as units; None if they spell none, or not of the dimension `wanted`."""
     quantity = italic_units_as_quantity(member, frozenset(), text)
-    value = None if quantity is None else parse_quantity(quantity)
-    return quantity if value is not None and value.dimension == wanted else None
+    return quantity if quantity and (value := parse_quantity(quantity)) and value.dimension == wanted else None
 
 
 def _quantity(

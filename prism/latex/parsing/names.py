@@ -29,7 +29,6 @@ from prism.latex.parsing.tokens import (
     has_type,
     nesting_change,
 )
-from prism.latex.parsing.unit_text import with_typed_units
 
 TEXT_MODE = frozenset((r"\text", r"\textrm", r"\textnormal", r"\mbox", r"\hbox", r"\textit", r"\textsf", r"\textup",
                        r"\textmd", r"\emph"))  # fmt: skip
@@ -325,7 +324,6 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
         tokens = _intervals_by_brackets_outward(tokens)
     if r"\div" in latex:
         tokens = _divergences(tokens)
-    tokens = with_typed_units(tokens, latex)
     if tokens[0].type == "BEGIN":
         tokens = _drop_layout_array(tokens)
     if r"\langle" in latex and "{" in latex:

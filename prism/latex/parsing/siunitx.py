@@ -77,13 +77,9 @@ def _read_option(cursor: Cursor) -> list[Token]:
     start = cursor.index
     if cursor.tokens[start].text != "[":
         return []
-    end = start + 1
-    while cursor.tokens[end].text != "]":
-        if cursor.tokens[end].type == "END":
-            return []
-        end += 1
-    cursor.index = end + 1
-    option = list(cursor.tokens[start + 1 : end])
+    end = next((at for at in range(start, len(cursor.tokens)) if cursor.tokens[at].text == "]"), None)
+    cursor.index = start if end is None else end + 1
+    option = [] if end is None else list(cursor.tokens[start + 1 : end])
     return option if option and option[0].type == "number" else []
 
 

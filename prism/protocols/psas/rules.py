@@ -37,7 +37,7 @@ from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula
 from prism.latex import LeftOut, solution_text
 from prism.physics.context import Context, parse
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.italic_units import with_italic_units
 from prism.problem.collection import load_problems
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
@@ -223,10 +223,7 @@ def _is_open(table: CellTable, node: ReferenceNode, read: Formula, context: Cont
 
 def _has_number(node: ReferenceNode, read: Formula, context: Context) -> bool:
     """Return True if a formula states the number of a node of the same quantity, whatever the units of both."""
-    spoken = replace(
-        read,
-        members=tuple(italic_units_as_quantity(each, context.declared, read.latex) or each for each in read.members),
-    )
+    spoken = with_italic_units(read, context.declared)
     claimed = numeric_of(spoken)
     for wanted in node.formulas:
         asked = numeric_of(wanted)

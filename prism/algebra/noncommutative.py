@@ -209,7 +209,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
                 operators |= _hamiltonians_before_states(factors)
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
-    matrices = letters_beside_transposes(nodes)
+    matrices = letters_of_matrices(nodes)
     operators |= matrices | {name for name in names if symbol_of(name).body in matrices}
     certain = any(_is_operator(node, _NONE) for node in nodes)
     return _OperatorEvidence(frozenset(operators), certain) if operators or certain or names & _PAULI else None
@@ -329,20 +329,32 @@ def _letters_between_inverses(product: list[Expr]) -> set[str]:
     return {name for name in found if not _is_number_name(name)}
 
 
-def letters_beside_transposes(nodes: Iterable[Expr]) -> set[str]:
-    """Return the capital letters of products with `A^T` in them, if A is a factor of one too: matrices.
+def letters_of_matrices(nodes: Iterable[Expr]) -> set[str]:
+    """Return the capital letters of products that show matrices: with `A^T`, or with the inverse of `sI - A`.
 
-    A superscript alone may be a name, as that of a total.
+    A superscript alone may be a name, as that of a total: A is a factor of a product too, or another capital letter
+    stands beside its transpose, and T is no factor.
     """
     products = [_factors_as_written(node) for node in nodes if node.op == "mul"]
     factors = {factor.name for product in products for factor in product if factor.op == "sym"}
     found: set[str] = set()
     for product in products:
         transposed = {base.name for factor in product if (base := _transposed(factor)) is not None}
-        if any(name[:1].isupper() and name in factors for name in transposed):
-            bases = [_transposed(factor) or _inverted_or_adjoint(factor) or factor for factor in product]
-            found |= {base.name for base in bases if base.op == "sym" and base.name[:1].isupper()}
+        bases = [_transposed(factor) or _inverted_or_adjoint(factor) or factor for factor in product]
+        letters = {base.name for base in bases if base.op == "sym" and base.name[:1].isupper()}
+        is_shown = len(letters) > 1 and "T" not in factors and any(name[:1].isupper() for name in transposed)
+        inverses = filter(None, map(_inverted_or_adjoint, product))
+        shifted = set().union(*map(_shifted_by_unit, inverses))
+        if is_shown or shifted or any(name in factors for name in transposed & letters):
+            found |= letters | shifted
     return found
+
+
+def _shifted_by_unit(node: Expr) -> set[str]:
+    """Return A of `sI - A`: the capital letters that are terms beside a unit matrix times something."""
+    terms = node.args if node.op in ("add", "sub") else ()
+    has_unit = any(term.op == "mul" and term.args[-1] == symbol("I") for term in terms)
+    return {term.name for term in terms if term.op == "sym" and term.name[:1].isupper()} if has_unit else set()
 
 
 def _transposed(node: Expr) -> Expr | None:

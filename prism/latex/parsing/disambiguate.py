@@ -66,7 +66,7 @@ _BEFORE_BRACED = frozenset(("PLUS", "REL", "COMMA", "FUNCTION"))
 _BEHIND_BRACED = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA"))
 _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
-_DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
+_DIFFERENTIAL_SIGNS = frozenset(("d", "D", r"\partial", r"\dd", r"\diff"))
 _BESIDE_SETS = frozenset((r"\cup", r"\cap", r"\setminus"))
 _BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq", r"\supset", r"\supseteq"}
 # Types of items in the bounds of an interval.

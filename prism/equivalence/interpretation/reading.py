@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.macaulay import MACAULAY, is_macaulay, is_step
-from prism.algebra.noncommutative import operator_names
-from prism.algebra.symbols import TURNED, labels_of, spelled, symbol_of
+from prism.algebra.noncommutative import adjoint_of, operator_names
+from prism.algebra.symbols import ADJOINT, TURNED, labels_of, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.acting import (
     with_material_derivatives,
@@ -82,6 +82,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             return symbol(rf"\mean{{{canonical(node)}}}")
         args = tuple(read(arg) for arg in node.args)
         node = with_args(node, args)
+        if node.op == "opaque" and node.name == ADJOINT and (turned := adjoint_of(node.args[0], operators)):
+            return turned
         if is_macaulay(node) or (node.op == "bracket" and node.name == "mean" and not keeps_means):
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":

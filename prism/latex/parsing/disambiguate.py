@@ -633,7 +633,8 @@ def _as_commutator(item: Token, parts: list[list[Token]]) -> Token:
 
     `\{Q_i, P_j\}`, of new coordinates and momenta, is clear.
     """
-    if all(any(_is_written_as_operator(each.text) for each in part) for part in parts):
+    has_adjoint = any(_ADJOINT in each.text for part in parts for each in part)
+    if has_adjoint or all(any(_is_written_as_operator(each.text) for each in part) for part in parts):
         kind = "commutator anti"
     else:
         heads = [part[0].text.partition("_")[0] for part in parts]

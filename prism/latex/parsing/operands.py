@@ -500,10 +500,10 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
         elif (
             plain
             and len(upper := item.sup or []) > 1
-            and all(part.text == "dots" or part.type == "SYM" for part in upper)
+            and all(part.text == "dots" or part.type == "SYM" for part in (*lower, *upper))
         ):
-            above = "".join(part.text if part.type == "SYM" else r"\ldots " for part in upper)
-            args.append([Token("SYM", f"{spell_name(item.raw)},{above}", item.pos)])  # a second list of indices
+            rows = ([part.text if part.type == "SYM" else r"\ldots" for part in row] for row in (lower, upper))
+            args.append([Token("SYM", ",".join(name for row in rows for name in row), item.pos)])  # a second list
         else:
             args.append([Token("SYM", spell_name(item.raw), item.pos)])
             if item.sup is not None:  # an index without its first value

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping
 from prism.algebra.expr import Expr, Formula, rewritten, symbol, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import number_of
+from prism.equivalence.interpretation.names import FLOWS, MATERIAL
 from prism.equivalence.interpretation.values import Unvalued
 
 _MOST_ACTING = 64  # derivatives that brackets may make of one operand
 _OPEN = {  # names of such derivatives, with the operator and the order
     f"{op}{order}": (op, order or "1") for op in ("partial", "derivative", "nabla") for order in ("", *"23456789")
 }
-MATERIAL = "D"  # the order of a material derivative
-FLOWS = frozenset("uvUV")
 _OF_SUMS = frozenset(("add", "sub", "neg"))
 
 

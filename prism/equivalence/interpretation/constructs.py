@@ -12,10 +12,11 @@ from prism.algebra.noncommutative import letters_of_matrices
 from prism.algebra.symbols import labels_of, symbol_of
 from prism.algebra.terms import number_of
 from prism.budget import charge_steps, remembered
-from prism.equivalence.interpretation.acting import FLOWS, MATERIAL
 from prism.equivalence.interpretation.names import (
     CHOICES,
+    FLOWS,
     INDICES,
+    MATERIAL,
     NAMED,
     are_balanced,
     bold_matrices,

@@ -10,7 +10,7 @@ word, unless it is surely a number. A word is one opaque atom; the coefficients 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from operator import or_
@@ -34,7 +34,7 @@ from prism.algebra.expr import (
 )
 from prism.algebra.macaulay import is_mean
 from prism.algebra.poisson import with_elementary_brackets
-from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, symbol_of
+from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, spelled, symbol_of
 from prism.algebra.terms import whole_number
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
@@ -167,6 +167,26 @@ def operator_names(a: Formula, b: Formula) -> frozenset[str]:
     return operators
 
 
+def adjoint_of(node: Expr, operators: Set[str]) -> Expr | None:
+    """Return the adjoint of sums and products of numbers and operators; None if anything else stands in them."""
+    if node.op == "num":
+        return node
+    if node.op == "sym":
+        turned = _adjoint_name(node.name)
+        return symbol(turned) if {node.name, turned} & operators else None
+    args = [adjoint_of(arg, operators) for arg in node.args]
+    if node.op not in ("mul", "add", "sub", "neg") or None in args:
+        return None
+    known = tuple(arg for arg in args if arg is not None)
+    return Expr(node.op, known[::-1] if node.op == "mul" else known)
+
+
+def _adjoint_name(name: str) -> str:
+    """Return the name of the adjoint of an operator: with a dagger, or without the one that it has."""
+    read = symbol_of(name)
+    return spelled(read.head, read.sub, "" if read.sup == ADJOINT else ADJOINT)
+
+
 def names_of_operators_and_operands(a: Formula, b: Formula) -> frozenset[str]:
     """Return the names of the operators in two compared formulas and of the symbols that they act on.
 
@@ -209,7 +229,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
                 operators |= _hamiltonians_before_states(factors)
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
-    matrices = letters_beside_transposes(nodes)
+    matrices = letters_of_matrices(nodes)
     operators |= matrices | {name for name in names if symbol_of(name).body in matrices}
     certain = any(_is_operator(node, _NONE) for node in nodes)
     return _OperatorEvidence(frozenset(operators), certain) if operators or certain or names & _PAULI else None
@@ -237,6 +257,8 @@ def _is_matrix_letter(name: str) -> bool:
 @budget.remembered(FORMULAS_KEPT)
 def _ordered(f: Formula, operators: frozenset[str], hats_act: bool) -> Formula:
     """Replace the products of operators in a formula; `operators` are those of its symbols that are operators."""
+    if any(node.name == ADJOINT for member in f.members for node in nodes_with(member, "opaque")):
+        operators |= {_adjoint_name(name) for name in operators}
     notation = _OperatorNotation(operators, hats_act)
     if not any(_contains_operator(member, notation) for member in f.members):
         return f
@@ -329,20 +351,32 @@ def _letters_between_inverses(product: list[Expr]) -> set[str]:
     return {name for name in found if not _is_number_name(name)}
 
 
-def letters_beside_transposes(nodes: Iterable[Expr]) -> set[str]:
-    """Return the capital letters of products with `A^T` in them, if A is a factor of one too: matrices.
+def letters_of_matrices(nodes: Iterable[Expr]) -> set[str]:
+    """Return the capital letters of products that show matrices: with `A^T`, or with the inverse of `sI - A`.
 
-    A superscript alone may be a name, as that of a total.
+    A superscript alone may be a name, as that of a total: A is a factor of a product too, or another capital letter
+    stands beside its transpose, and T is no factor.
     """
     products = [_factors_as_written(node) for node in nodes if node.op == "mul"]
     factors = {factor.name for product in products for factor in product if factor.op == "sym"}
     found: set[str] = set()
     for product in products:
         transposed = {base.name for factor in product if (base := _transposed(factor)) is not None}
-        if any(name[:1].isupper() and name in factors for name in transposed):
-            bases = [_transposed(factor) or _inverted_or_adjoint(factor) or factor for factor in product]
-            found |= {base.name for base in bases if base.op == "sym" and base.name[:1].isupper()}
+        bases = [_transposed(factor) or _inverted_or_adjoint(factor) or factor for factor in product]
+        letters = {base.name for base in bases if base.op == "sym" and base.name[:1].isupper()}
+        is_shown = len(letters) > 1 and "T" not in factors and any(name[:1].isupper() for name in transposed)
+        inverses = filter(None, map(_inverted_or_adjoint, product))
+        shifted = set().union(*map(_shifted_by_unit, inverses))
+        if is_shown or shifted or any(name in factors for name in transposed & letters):
+            found |= letters | shifted
     return found
+
+
+def _shifted_by_unit(node: Expr) -> set[str]:
+    """Return A of `sI - A`: the capital letters that are terms beside a unit matrix times something."""
+    terms = node.args if node.op in ("add", "sub") else ()
+    has_unit = any(term.op == "mul" and term.args[-1] == symbol("I") for term in terms)
+    return {term.name for term in terms if term.op == "sym" and term.name[:1].isupper()} if has_unit else set()
 
 
 def _transposed(node: Expr) -> Expr | None:
@@ -400,10 +434,10 @@ def _letters_in_another_order(node: Expr) -> set[str]:
         if len(factors) > 1 < lengths[len(factors)]:
             groups.setdefault(tuple(sorted(map(_canonical_factor, factors))), {})[sign, factors] = None
     found: set[str] = set()
-    for spelled, group in groups.items():
+    for written_alike, group in groups.items():
         if len(group) < 2:
             continue
-        budget.charge(len(group) ** 2 * len(spelled) * _LETTER)
+        budget.charge(len(group) ** 2 * len(written_alike) * _LETTER)
         names = symbols(*(factor for _, factors in group for factor in factors))
         for (sign, one), (other, two) in combinations(group, 2):
             if one == two or not (len(terms) == 2 or sign != other) or found >= names:
@@ -515,6 +549,8 @@ def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | No
         return [((), (node,))]
     if not _contains_operator(node, notation):
         return [((node,), ())]
+    if node.op == "opaque" and node.name == ADJOINT and (turned := adjoint_of(node.args[0], notation.operators)):
+        return _operator_terms(turned, notation)
     if node.op in _SCALARS_OF_OPERATORS:
         return [((_with_normalized_operands(node, notation),), ())]
     if node.op == "apply" and node.name in _TRACES and len(node.args) == 1:

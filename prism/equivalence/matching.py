@@ -7,7 +7,8 @@ number is no equation to be satisfied: its number has to be stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -53,7 +54,7 @@ from prism.equivalence.numbers.known_values import closed_form_number, evaluate_
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
-from prism.equivalence.running_indices import with_one_running_index
+from prism.equivalence.running_indices import with_indices_alike, with_one_running_index
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
@@ -115,17 +116,27 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
     a, b = (typed_as_latex(each, context.declared) if isinstance(each, str) else each for each in (a, b))
     with share(PAIR) as account:
         try:
-            reference, claim = (parse(each, context=context) if isinstance(each, str) else each for each in (a, b))
-            named = with_written_names(with_written_names(context, (reference,)), (claim,))
-            if named is not context:
-                reference = parse(a, context=named) if isinstance(a, str) else a
-                claim = parse(b, context=named) if isinstance(b, str) else b
+            reference, claim = _read_with_names(a, b, context)
         except LatexSyntaxError as error:
             return Verdict(Status.UNDECIDED, "parse_error", detail=str(error), cost=account.spent)
         verdict = match_within_budget(reference, claim, context)
         if verdict.status == Status.EQUIVALENT and (false := _false_link(reference, claim, context)) is not None:
             verdict = Verdict(Status.DIFFERENT, "condition", detail=f"its chain says {false}, which does not follow")
     return replace(_TOO_LARGE if account.is_exhausted else verdict, cost=account.spent)
+
+
+def _read_with_names(a: Formula | str, b: Formula | str, context: Context) -> tuple[Formula, Formula]:
+    r"""Return two formulas as they are read with the names of several letters that either writes upright."""
+    named = context
+    for each in (a, b):
+        with suppress(LatexSyntaxError):
+            named = with_written_names(named, (_as_read(each, context),))
+    return _as_read(a, named), _as_read(b, named)
+
+
+def _as_read(given: Formula | str, context: Context) -> Formula:
+    """Return a formula as it is, and text as it is read."""
+    return parse(given, context=context) if isinstance(given, str) else given
 
 
 def _false_link(reference: Formula, claim: Formula, context: Context) -> str | None:
@@ -170,7 +181,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     if called is not None and called.is_shown:
         return match(called.a, called.b, called.context, spec)
     reference, claim = with_one_running_index(*_with_one_name(reference, claim), context.givens.keys())
-    reference, claim = with_common_dummies(reference, claim)
+    reference, claim = with_common_dummies(*with_indices_alike(reference, claim))
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:
@@ -317,8 +328,10 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
     best: Verdict | None = None
     for statement in stated:
         known = context
+        if own := _own_definitions(required, [each for each in stated if each is not statement], context):
+            known = replace(context, definitions=(*context.definitions, *own))
         if required.formula.kind != "inequality" and (required.whole or statement.whole):
-            known = _with_whole_numbers(context, frozenset(name for name, _ in (*required.whole, *statement.whole)))
+            known = _with_whole_numbers(known, frozenset(name for name, _ in (*required.whole, *statement.whole)))
         verdict = _match_formulas(required.formula, statement.formula, known, spec)
         if verdict.status == Status.EQUIVALENT:
             objection = _objection(required, statement, stated, context, known, spec)
@@ -329,6 +342,21 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
             break
     assert best is not None
     return best
+
+
+def _own_definitions(required: Statement, beside: Iterable[Statement], context: Context) -> tuple[Formula, ...]:
+    r"""Return what a claim says of letters of its own: `\nu = \mu/\rho` beside `y = \nu v`.
+
+    Such an equation has one letter of the claim's own, one side that is a letter, and no rival about the same letter.
+    """
+    known = symbols_of(required.formula)
+    found: dict[str, list[Formula]] = {}
+    for f in (each.formula for each in beside):
+        new = symbols_of(f) - known
+        is_plain = f.kind == "equation" and len(f.members) == 2 and any(side.op == "sym" for side in f.members)
+        if is_plain and len(new) == 1 < len(symbols_of(f)) and new.isdisjoint(context.declared | context.givens.keys()):
+            found.setdefault(min(new), []).append(f)
+    return tuple(each[0] for each in found.values() if len(each) == 1)
 
 
 def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:

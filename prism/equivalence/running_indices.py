@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from prism.algebra.expr import Expr, Formula, number, rewritten, symbol, traits_of, walk
-from prism.algebra.symbols import labels_of, relabelled, spelled, symbol_of
+from prism.algebra.symbols import Symbol, labels_of, relabelled, spelled, symbol_of
 
 _BINDERS = frozenset(("sum", "product", "integral", "contour", "limit"))
+_COORDINATES = frozenset((*"ijklmnrtxyz0123456789", r"\theta", r"\phi"))
 _NAMED = frozenset(("sym", "apply"))
 
 
@@ -39,6 +40,34 @@ def with_one_running_index(reference: Formula, claim: Formula, fixed: Set[str]) 
         return reference, claim
     first, second = (_counted(f, run, one.letter) for f, run in ((reference, one), (claim, two)))
     return first, second
+
+
+def with_indices_alike(reference: Formula, claim: Formula) -> tuple[Formula, Formula]:
+    r"""Return two formulas without commas between the labels of an index, if one has `c_{k\sigma}` for it.
+
+    Left as they are: letters of places and tensors, `u_{i,j}`, where a comma may be a derivative, and numbers.
+    """
+    names = traits_of(reference).names | traits_of(claim).names
+    listed = {name for name in names if "," in name and _is_list(symbol_of(name))}
+    heads = {(read.head, len(labels_of(read.sub))) for read in map(symbol_of, names - listed)}
+    if not any((symbol_of(name).head, len(labels_of(symbol_of(name).sub))) in heads for name in listed):
+        return reference, claim
+
+    def changed(node: Expr) -> Expr:
+        """Return a node with the labels in its name side by side."""
+        read = symbol_of(node.name)
+        if node.name not in listed:
+            return node
+        return Expr(node.op, node.args, spelled(read.head, "".join(labels_of(read.sub)), read.sup))
+
+    return rewritten(reference, changed), rewritten(claim, changed)
+
+
+def _is_list(read: Symbol) -> bool:
+    r"""Return True for an index with a comma that is no derivative: of a delta, or with labels of several kinds."""
+    labels = labels_of(read.sub)
+    is_tensor = _COORDINATES.issuperset(labels) or all(label[:1] == "\\" and "'" not in label for label in labels)
+    return "," in read.sub and (read.base == r"\delta" or not is_tensor)
 
 
 def _run_of(f: Formula) -> _Run | None:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, traits_of, walk
-from prism.algebra.noncommutative import letters_beside_transposes
+from prism.algebra.noncommutative import letters_of_matrices
 from prism.algebra.symbols import labels_of, symbol_of
 from prism.algebra.terms import number_of
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
     CHOICES,
+    FLOWS,
     INDICES,
+    MATERIAL,
     NAMED,
     are_balanced,
     bold_matrices,
@@ -158,7 +160,7 @@ def constructs_of(f: Formula) -> Constructs:
     written = {*specials, *(name for name, variable in f.depends if variable == r"\theta")}
     has_harmonic = any(symbol_of(name).head == "Y" and symbol_of(name).sub for name in written)
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f)) or _has_bends(f)
+    is_delicate |= bool(letters_of_matrices(nodes)) or bool(may_be_called(f)) or _has_bends(f)
     is_delicate |= bool(matrices_before_columns(f.members, nodes))
     integrals = [node for node in nodes if node.op == "integral"]
     steps = frozenset().union(*map(may_be_steps_below, integrals))
@@ -314,7 +316,7 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
 
 
 def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
-    """Return the letters of bound variables and their limits, and the T of a transposed matrix."""
+    """Return the letters of bound variables and limits, the T of a transpose, and flows of material derivatives."""
     found = {
         base_letter(name)
         for node in nodes
@@ -322,6 +324,7 @@ def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
         for name in symbols(*node.args[1:])
     }
     found |= {base_letter(name) for node in nodes if node.op == "limit" for name in _scales_in_limit(node)}
+    found |= FLOWS if any(node.op == "derivative" and node.name == MATERIAL for node in nodes) else set()
     return found | {"T" for node in nodes if node.op == "pow" and node.args[1].name == "T"}
 
 

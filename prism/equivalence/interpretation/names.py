@@ -45,6 +45,8 @@ NAMED = frozenset((*FUNCTIONS, *CHOICES, *_DELTAS, "Re", "Im", "arg", "det", "tr
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",
                       r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
+MATERIAL = "D"  # the order of a material derivative
+FLOWS = frozenset("uvUV")  # along which it is taken
 UNIT_MATRICES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}"))
 """Names of unit matrices and unit operators, where a formula has matrices or operators."""
 COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))

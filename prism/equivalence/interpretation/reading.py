@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.macaulay import MACAULAY, is_macaulay, is_step
-from prism.algebra.noncommutative import operator_names
-from prism.algebra.symbols import labels_of, spelled, symbol_of
+from prism.algebra.noncommutative import adjoint_of, operator_names
+from prism.algebra.symbols import ADJOINT, TURNED, labels_of, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.calls import (
     refuse_inverse_functions,
@@ -38,7 +38,11 @@ from prism.equivalence.interpretation.names import (
     order_of,
     with_raised_indices,
 )
-from prism.equivalence.interpretation.quantum.acting import with_operators_applied, with_values_at_limits
+from prism.equivalence.interpretation.quantum.acting import (
+    with_material_derivatives,
+    with_operators_applied,
+    with_values_at_limits,
+)
 from prism.equivalence.interpretation.quantum.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.shared_nodes import with_shared_nodes
 from prism.equivalence.interpretation.tensors.components import in_indices
@@ -78,10 +82,14 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             return symbol(rf"\mean{{{canonical(node)}}}")
         args = tuple(read(arg) for arg in node.args)
         node = with_args(node, args)
+        if node.op == "opaque" and node.name == ADJOINT and (turned := adjoint_of(node.args[0], operators)):
+            return turned
         if is_macaulay(node) or (node.op == "bracket" and node.name == "mean" and not keeps_means):
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":
             own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
+            if symbol_of(node.name).sup in TURNED:
+                return Expr("opaque", (symbol(symbol_of(node.name).body),), "^T")
             is_named = node.name in called & NAMED or order_of(node.name) is not None
             if harmonic_indices(node.name) is not None and (
                 own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(node.name))
@@ -118,7 +126,7 @@ def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas in which indices, operators, calls, integrals and limits are written alike."""
     for f in (a, b):
         refuse_inverse_functions(f)
-    a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
+    a, b = in_indices(*with_material_derivatives(with_raised_indices(a), with_raised_indices(b)))
     a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
     a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
     a, b = with_calls(a, b), with_calls(b, a)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from prism.algebra.calculus import letters_beside_rates, possible_unknowns, usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbol, symbols, walk
-from prism.algebra.noncommutative import letters_beside_transposes, operator_names
+from prism.algebra.noncommutative import letters_of_matrices, operator_names
 from prism.algebra.symbols import ADJOINT, LETTERS_OF_STATES, TURNED, spelled, symbol_of
 from prism.algebra.terms import number_of, terms_of
 from prism.budget import charge_steps, free_property
@@ -625,8 +625,11 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: F
             found |= bold
         elif node.op == "sym" and (base := base_of_transposed(node.name)):
             found.add(base)
-    transposed = letters_beside_transposes(nodes) | capitals_among_columns(nodes)
+    transposed = letters_of_matrices(nodes) | capitals_among_columns(nodes)
     columns = _columns_behind(transposed, nodes)
+    if transposed and not columns:  # what a product of matrices is
+        sides = (member.name for f in formulas for member in f.members if member.op == "sym")
+        transposed |= {name for name in sides if name[:1].isupper()}
     found |= transposed | columns
     if not found:
         return frozenset()

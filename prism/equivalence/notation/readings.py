@@ -232,7 +232,7 @@ def read_units_behind_formulas(forms: Forms) -> Iterator[Attempt]:
     """
     a, b, context = forms.written.reference, forms.written.claim, forms.context
     members = tuple(_without_unit_behind(member, context) for member in b.members)
-    if members != b.members and not any("unit" in ops_of(member) for member in members):
+    if members != b.members and "unit" not in ops_of(*members, *a.members):
         yield _notation_attempt(a, replace(b, members=members), "the unit behind a formula says what it comes out in")
 
 

@@ -119,7 +119,9 @@ def is_typed(text: str) -> bool:
     """Return True for a formula without commands and braces that has a word, or a letter with an index behind it."""
     if not _SIGNS_OF_LATEX.isdisjoint(text):
         return False
-    has_name = any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in _WORDS.findall(text))
+    words = _WORDS.findall(text)
+    has_name = any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in words)
+    has_name = has_name or any(len(word) == MAX_SYMBOLS and word in GREEK_NAMES for word in words)
     return has_name or _NUMBERED.search(text) is not None
 
 

@@ -7,7 +7,6 @@ here, from the bar alone and what stands beside it, because every later rule cou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -43,7 +42,6 @@ _PARTNER = {"(": ")", "[": "]", r"\{": r"\}", "|": "|", r"\|": r"\|", ".": ".", 
 _ONE_GROUP = 6  # digits of `(25,000)`, which may be a list; a longer one is a number
 _HALF_OPEN = frozenset((("[", ")"), ("(", "]")))  # intervals: `[0, L)`
 _BAR_STOPS = frozenset(("REL", "IMPLIES", "ROW"))  # no pair of bars encloses these at its own level
-_CHARGE = re.compile(r"[A-Z](?:_\{?\d\}?)?\^\{\d?[-+]\}$")
 _ROUNDING = {r"\lfloor": "floor", r"\lceil": "ceiling"}
 _LABEL_TOKENS = frozenset(("COMMA", "REL", "mark", "COLON", "ROW", "IMPLIES", "OR", "unknown"))
 _CASES = frozenset(("cases", "dcases", "rcases"))
@@ -151,8 +149,6 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
     if grouped and cursor.tokens[cursor.index].type not in ("^", "OPEN"):
         raise Ambiguity(raw[0].pos, "digits with a comma in brackets: one number or a list?",
                         "1{,}000 or a blank after it")  # fmt: skip
-    if text == "[" and any(item.type == "SYM" and _CHARGE.search(item.text) for item in body):
-        raise Fault(opening.pos, "the concentration of an ion", "mathematics only", kind="chemistry")
     if text in _ROUNDING:
         return read_scripts(cursor, Token("LISTED", _ROUNDING[text], opening.pos, opening.gap, args=[body]))
     if plain and body[0].type == "LISTED" and body[0].text == "matrix" and text in ("(", "["):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.tokens import Fault, Token, has_type, split_at
 
+MATERIAL = "D"  # the order of a material derivative, `\frac{D\rho}{Dt}`, and the text of its sign
 _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
 _DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
 _TERM_ENDS = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA", "ROW", "IMPLIES", "OR"))
@@ -160,6 +161,9 @@ def _match_derivative(item: Token) -> _DerivativeShape | None:
     if len(variables) > 1 and all(power.isdigit() and int(power) <= _MAX_REPEATED for _, power in variables):
         kept = [single for single, power in variables for _ in range(int(power))]  # x, x, y: the orders count
         kept.sort(key=lambda single: single[0].text)
+    if head.text == MATERIAL and order != "1":
+        raise Fault(item.pos, "a material derivative of higher order", "its terms written out")
+    order = MATERIAL if head.text == MATERIAL else order
     return _DerivativeShape("PARTIAL" if partial else "DERIVATIVE", order, above[1:], kept)
 
 

@@ -66,7 +66,7 @@ _BEFORE_BRACED = frozenset(("PLUS", "REL", "COMMA", "FUNCTION"))
 _BEHIND_BRACED = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA"))
 _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
-_DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
+_DIFFERENTIAL_SIGNS = frozenset(("d", "D", r"\partial", r"\dd", r"\diff"))
 _BESIDE_SETS = frozenset((r"\cup", r"\cap", r"\setminus"))
 _BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq", r"\supset", r"\supseteq"}
 # Types of items in the bounds of an interval.
@@ -633,7 +633,8 @@ def _as_commutator(item: Token, parts: list[list[Token]]) -> Token:
 
     `\{Q_i, P_j\}`, of new coordinates and momenta, is clear.
     """
-    if all(any(_is_written_as_operator(each.text) for each in part) for part in parts):
+    has_adjoint = any(_ADJOINT in each.text for part in parts for each in part)
+    if has_adjoint or all(any(_is_written_as_operator(each.text) for each in part) for part in parts):
         kind = "commutator anti"
     else:
         heads = [part[0].text.partition("_")[0] for part in parts]

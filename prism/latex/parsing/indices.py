@@ -181,3 +181,24 @@ def _number_of_indices(tokens: Sequence[Token]) -> int:
         elif token.type != "DOTS":
             return 0
     return count
+
+
+def listed_indices(lower: list[Token]) -> list[Token]:
+    r"""Return letters below a sum, `k\sigma` or `\langle ij\rangle,\sigma`, as one list."""
+    parts = [item for item in lower if item.type != "COMMA"]
+    pairs = [[letter for arg in item.args for letter in arg] if _is_pair(item) else [] for item in parts]
+    letters = [letter for item, pair in zip(parts, pairs, strict=True) for letter in pair or [item]]
+    if len(letters) < 2 or not all(item.type == "SYM" and item.sup is None for item in letters):
+        return lower
+    if len(parts) == 1:
+        return [Token("LISTED", "tuple", lower[0].pos, args=[[letter] for letter in letters])]
+    spelled = [
+        rf"\langle {','.join(letter.text for letter in pair)}\rangle" if pair else item.text
+        for item, pair in zip(parts, pairs, strict=True)
+    ]
+    return [Token("SYM", ",".join(spelled), lower[0].pos)]
+
+
+def _is_pair(item: Token) -> bool:
+    r"""Return True for `\langle ij\rangle` and `\langle i,j\rangle`."""
+    return (item.type, item.text) in (("BRACKET", "mean"), ("LISTED", "tuple")) and item.sup is None

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from prism.latex.parsing.species import with_species
 from prism.latex.parsing.tokens import (
     FUNCTIONS,
     NAMES,
@@ -217,7 +218,7 @@ def superscript_label(tokens: Sequence[Token]) -> str | None:
 
 def _is_list_of_indices(tokens: Sequence[Token]) -> bool:
     """Return True for indices with commas between them, `a,b`; two numbers alone, `1,5`, may be a decimal."""
-    kinds = [token.type for token in tokens if token.type not in ("{", "}")]
+    kinds = [token.type for token in tokens if token.type not in ("{", "}", "PRIME")]
     places = kinds[::2]
     is_list = len(kinds) > 2 and len(kinds) % 2 == 1 and set(kinds[1::2]) == {"COMMA"} and "letter" in places
     return is_list and {"letter", "number"}.issuperset(places)
@@ -304,6 +305,7 @@ def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) 
                         r"\operatorname{Im}")  # fmt: skip
     if "/" in latex and (material := _MATERIAL.search(latex)) is not None:
         raise Fault(material.start(), "a material derivative, which is not read", "its terms written out")
+    tokens = with_species(tokens, latex) if "[" in latex else tokens
     if (dissolved := latex.find("(aq)")) >= 0:
         raise Fault(dissolved, "a substance in water", "mathematics only", kind="chemistry")
     if "ig" in latex and ("|" in latex or "vert" in latex):

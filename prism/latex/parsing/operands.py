@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr
 from prism.algebra.symbols import labels_of, symbol_of
 from prism.latex.parsing.calls import CallEvidence
 from prism.latex.parsing.differentials import derivative_order
+from prism.latex.parsing.indices import listed_indices
 from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.slashes import is_exponential, take_denominator
 from prism.latex.parsing.tokens import (
@@ -488,6 +489,7 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
     args = [body]
     if lower is not None:
         bound = len(lower) > 2 and lower[0].type == "SYM" and lower[1].text == "="
+        lower = lower if bound or item.sup is not None else listed_indices(lower)
         plain = not has_type(lower[2 if bound else 0 :], "REL", "COMMA", "ROW")
         if bound and plain and item.sup is not None:
             args += [lower[:1], lower[2:], item.sup]
@@ -498,10 +500,10 @@ def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> 
         elif (
             plain
             and len(upper := item.sup or []) > 1
-            and all(part.text == "dots" or part.type == "SYM" for part in upper)
+            and all(part.text == "dots" or part.type == "SYM" for part in (*lower, *upper))
         ):
-            above = "".join(part.text if part.type == "SYM" else r"\ldots " for part in upper)
-            args.append([Token("SYM", f"{spell_name(item.raw)},{above}", item.pos)])  # a second list of indices
+            rows = ([part.text if part.type == "SYM" else r"\ldots" for part in row] for row in (lower, upper))
+            args.append([Token("SYM", ",".join(name for row in rows for name in row), item.pos)])  # a second list
         else:
             args.append([Token("SYM", spell_name(item.raw), item.pos)])
             if item.sup is not None:  # an index without its first value

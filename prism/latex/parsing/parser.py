@@ -15,13 +15,13 @@ from typing import Any
 
 from prism import budget
 from prism.algebra.columns import with_columns
-from prism.algebra.expr import Expr, Formula, formula, nodes_with, number, substitute, symbol
+from prism.algebra.expr import Expr, Formula, formula, nodes_with, number, ops_of, substitute, symbol, symbols
 from prism.algebra.macaulay import MACAULAY, may_be_macaulay, shows_macaulay
 from prism.errors import LatexSyntaxError
 from prism.latex.macros import expand, package_macros, uses_packages
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
 from prism.latex.parsing.lalr import LalrParser, UnexpectedTokenError, bind_builder, load_tables, run_parser
-from prism.latex.parsing.tokens import MAX_LENGTH, MAX_NESTING, RELATION_TEXT, Fault, Token
+from prism.latex.parsing.tokens import MAX_LENGTH, MAX_NESTING, RELATION_TEXT, UNIT_VECTORS, Fault, Token
 from prism.resources import resource
 
 MAX_OPERATIONS = 20_000_000  # of one formula: the longest one that is read costs half of them
@@ -153,6 +153,7 @@ def _number_leaf(text: str) -> Expr:
     return number(Fraction(text), written=text)
 
 
+_OF_UNITS = frozenset(("unit", "mul", "div", "pow", "num", "neg"))  # what a product of units is made of
 _OPEN_PRODUCT = "run"  # marks factors side by side, which join the explicit product around them
 
 
@@ -198,7 +199,7 @@ class _ExpressionBuilder:
                 parts = [Expr("pm", (*((_build_sum(parts),) if parts else ()), term), name=mark)]
             else:
                 parts.append(Expr("neg", (term,)) if sign.startswith("MINUS") else term)
-        return _build_sum(parts)
+        return _with_common_unit(parts) or _build_sum(parts)
 
     def factors(self, children: list[Any]) -> Expr:
         """Build a product with explicit signs, of operands and product signs in turn."""
@@ -316,6 +317,27 @@ def _build_sum(parts: list[Expr]) -> Expr:
     if len(parts) == 2 and parts[1].op == "neg":
         return Expr("sub", (parts[0], parts[1].args[0]))
     return Expr("add", tuple(parts))
+
+
+def _with_common_unit(parts: list[Expr]) -> Expr | None:
+    r"""Return components whose last alone has a unit behind it, `3\hat i + 4\hat j\,\mathrm N`, as a vector times it.
+
+    None for other terms.
+    """
+    last = parts[-1].args[0] if parts[-1].op == "neg" else parts[-1]
+    if len(parts) < 2 or last.op != "mul" or "unit" in ops_of(*parts[:-1]):
+        return None
+    if not all(len(symbols(part) & UNIT_VECTORS) == 1 for part in parts):
+        return None
+    n_units = len(last.args)
+    while n_units and "unit" in (ops := ops_of(last.args[n_units - 1])) and ops <= _OF_UNITS:
+        n_units -= 1
+    bare, units = last.args[:n_units], last.args[n_units:]
+    if not units or "unit" in ops_of(*bare):
+        return None
+    component = bare[0] if len(bare) == 1 else Expr("mul", bare)
+    signed = Expr("neg", (component,)) if last is not parts[-1] else component
+    return Expr("mul", (_build_sum([*parts[:-1], signed]), *units))
 
 
 def _build_product(children: list[Any]) -> Expr:

@@ -20,6 +20,7 @@ from prism.latex.parsing.tokens import (
     GAP_SPACE,
     OPERATORS,
     RELATION_TEXT,
+    UNIT_VECTORS,
     Ambiguity,
     Fault,
     Token,
@@ -250,6 +251,10 @@ def _stands_behind_number(out: list[Token], item: Token) -> bool:
     if not out or "".join(words_in_text(item)) in NUMBERS_OF_FLOW:
         return False
     last = out[-1]
+    vector = last.args[0] if last.type == "PAREN" else [last] if len(out) > 1 else []
+    if last.sup is None and any(part.type == "SYM" and part.text in UNIT_VECTORS for part in vector):
+        words = words_in_text(item)
+        return bool(item.gap and words) and words != ["g"] and all(word in UNITS for word in words)
     if is_numeric(last):
         return not (last.type == "CONST" and len(out) == 1 and not words_in_text(item))
     if last.type == "TIMES" and last.text != r"\times" and len(out) > 1:

@@ -166,6 +166,10 @@ PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh 
 _SHORTEST_CALLED = 3  # letters of a plain name that is a function where a bracket follows; fewer are a product
 _CALLED = sorted((name for name in (*FUNCTIONS, "abs") if len(name) >= _SHORTEST_CALLED), key=len, reverse=True)
 
+UNIT_VECTORS = frozenset((
+    *(rf"\{style}{{{axis}}}" for style in ("hat", "vec") for axis in (*"ijk", r"\imath", r"\jmath")),
+    *(rf"\{style}{{e}}_{axis}" for style in ("hat", "vec") for axis in "xyz123"), r"\hat{x}", r"\hat{y}", r"\hat{z}",
+))  # fmt: skip
 RELATION_TEXT = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", ":=": "equiv",
     r"\approx": "approx", r"\simeq": "approx", r"\cong": "approx", r"\sim": "sim", r"\equiv": "equiv",

@@ -26,6 +26,7 @@ from prism.latex.parsing.commands import (
     read_rare_command,
     read_repeating_digits,
 )
+from prism.latex.parsing.differentials import MATERIAL
 from prism.latex.parsing.indices import raised_indices
 from prism.latex.parsing.leaves import (
     FLUX,
@@ -326,7 +327,7 @@ def _read_primes_of_bracket(cursor: Cursor, token: Token, items: list[Token]) ->
 def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Read a command with its arguments, the cursor behind its name, and append it to the items.
 
-    Raises Fault for an unknown command or `\frac{D}{Dt}`, and Ambiguity for a fraction right behind a whole number.
+    Raises Fault for an unknown command, and Ambiguity for a fraction right behind a whole number.
     """
     text = token.text
     name = text[1:]
@@ -344,7 +345,8 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
             items.append(Token("PAREN", "(", whole.pos, whole.gap, args=[[whole, plus, fraction]]))
             return
         if _letters_of(args[0][:1]) == "D" and _letters_of(args[1]) == "Dt":
-            raise Fault(token.pos, "a material derivative, which is not read", "its terms written out")
+            signs = Token("D", MATERIAL, token.pos, sup=args[0][0].sup), Token("D", "d", token.pos)
+            args = [[signs[0], *args[0][1:]], [signs[1], Token("SYM", "t", token.pos, sup=args[1][-1].sup)]]
         items.append(read_scripts(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
         items.append(_read_root(cursor, token))

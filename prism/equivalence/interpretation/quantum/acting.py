@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from prism.algebra.expr import Expr, Formula, rewritten, symbol, symbols, walk
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import number_of
+from prism.equivalence.interpretation.names import FLOWS, MATERIAL
 from prism.equivalence.interpretation.values import Unvalued
 
 _MOST_ACTING = 64  # derivatives that brackets may make of one operand
@@ -19,6 +20,24 @@ _OPEN = {  # names of such derivatives, with the operator and the order
     f"{op}{order}": (op, order or "1") for op in ("partial", "derivative", "nabla") for order in ("", *"23456789")
 }
 _OF_SUMS = frozenset(("add", "sub", "neg"))
+
+
+def with_material_derivatives(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    r"""Return two formulas with `\frac{D\rho}{Dt}` written out, if one vector of a flow, v or u, stands in them."""
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    flows = {node for node in nodes if node.op == "sym" and symbol_of(node.name).is_vector
+             and symbol_of(node.name).base in FLOWS}  # fmt: skip
+    if len(flows) != 1 or not any(node.op == "derivative" and node.name == MATERIAL for node in nodes):
+        return a, b
+    convection = Expr("dot", (*flows, Expr("opaque", name="nabla")))
+
+    def written_out(node: Expr) -> Expr:
+        """Return the sum that a material derivative is; any other node as it is."""
+        if node.op != "derivative" or node.name != MATERIAL:
+            return node
+        return Expr("add", (Expr("partial", node.args, "1"), Expr("mul", (convection, node.args[0]))))
+
+    return rewritten(a, written_out), rewritten(b, written_out)
 
 
 def is_open(node: Expr) -> bool:

@@ -50,14 +50,15 @@ def solves_for_column(draw: Draw, a: Formula, b: Formula, residual: Residual) ->
 
 
 def _columns(draw: Draw, a: Formula, b: Formula) -> Iterator[Expr]:
-    """Yield the columns and their derivatives that both equations have, derivatives of the highest order first."""
+    """Yield columns, and matrices that are a side, that both equations have; derivatives of the highest order first."""
     both = [{node for member in f.members for node in walk(member)} for f in (a, b)]
     common = both[0] & both[1]
     matrices = draw.signature.matrices
     rates = [node for node in common if node.op in _DERIVATIVES and node.args[0].name in matrices]
     letters = [node for node in common if node.op == "sym" and node.name in matrices]
     for node in (*sorted(rates, key=canonical, reverse=True), *sorted(letters, key=canonical)):
-        if is_column(node.args[0].name if node.op in _DERIVATIVES else node.name):
+        is_side = node in (*a.members, *b.members)
+        if is_side or is_column(node.args[0].name if node.op in _DERIVATIVES else node.name):
             yield node
 
 
@@ -67,29 +68,28 @@ def _with(key: Expr, value: Table) -> Scope:
 
 
 def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: Residual) -> Table | None:
-    """Return the column that solves an equation in which it stands linearly; None if there is none, or several."""
+    """Return the table that solves an equation in which it stands linearly; None if there is none, or several."""
+    size = len(like.entries)
 
     def at(entries: tuple[Scalar, ...]) -> tuple[Table, float]:
-        """Return the residual for a column; raises Unvalued for no column."""
-        found, scale = residual(draw, f, _with(key, Table(like.rows, 1, entries)))
-        if not isinstance(found, Table) or found.columns != 1:
-            raise Unvalued("no equation between columns")
-        return found, scale
+        """Return the residual for a table; raises Unvalued for an equation of another size."""
+        found, scale = residual(draw, f, _with(key, Table(like.rows, like.columns, entries)))
+        if not isinstance(found, Table) or len(found.entries) != size:
+            raise Unvalued("no equation between tables of one size")
+        return Table(size, 1, found.entries), scale
 
-    zeros = (acb(0),) * like.rows
-    start, _ = at(zeros)
-    if start.rows != like.rows:
-        return None
+    start, _ = at((acb(0),) * size)
     slopes = []
-    for k in range(like.rows):
-        moved, _ = at(tuple(acb(int(j == k)) for j in range(like.rows)))
-        slopes.append([moved.entries[r] - start.entries[r] for r in range(like.rows)])
-    rows = Table(like.rows, like.rows, tuple(slopes[c][r] for r in range(like.rows) for c in range(like.rows)))
+    for k in range(size):
+        moved, _ = at(tuple(acb(int(j == k)) for j in range(size)))
+        slopes.append([moved.entries[r] - start.entries[r] for r in range(size)])
+    rows = Table(size, size, tuple(slopes[c][r] for r in range(size) for c in range(size)))
     found = multiply(multiply(acb(-1), inverse(rows)), start)
     if not isinstance(found, Table) or size_of(start) == 0:
         return None
     left, scale = at(found.entries)
-    return found if compare_to_zero(left, max(scale, size_of(start))) is True else None
+    solved = Table(like.rows, like.columns, found.entries)
+    return solved if compare_to_zero(left, max(scale, size_of(start))) is True else None
 
 
 def solves_for_entries(draw: Draw, a: Formula, b: Formula, residual: Residual) -> bool | None:

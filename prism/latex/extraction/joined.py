@@ -137,7 +137,7 @@ _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|
 _CHANGED_BEFORE = re.compile(
     rf"(?:\b(?:{_LIMITED},?|twice|half(?: of)?|minus"
     r"|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)"
-    rf"|(?!(?:o\w{{0,3}}|или) ){any_word('looser')}[,:]?(?: \w{{1,5}})?"
+    rf"|(?!(?:o\w{{0,3}}|или) ){any_word('looser')}(?: \w+)?[,:]?(?: \w{{1,5}})?"
     r"|^(?!.*(?:minim|maxim|requir|threshold|(?:small|larg|great)est)).*[^\s$)] (?:is|are|was|equals)"
     rf" (?:at (?:least|most)|not? {_MORE} than))[ ~]{{1,3}}$",
     re.IGNORECASE | re.DOTALL,

@@ -83,6 +83,13 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
     return all(check_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
 
 
+def is_truncated(stated: Statement, before: tuple[Expr, ...], context: Context) -> bool:
+    r"""Return True if the last link of a statement's chain only cuts off a series: `v = \sqrt{1+x} \approx 1 + x/2`."""
+    joined = _joined(stated, before)
+    is_led = stated.is_rounded and len(joined) > 2
+    return is_led and check_link(joined[-2], joined[-1], context).status == "approximate"
+
+
 def _joined(stated: Statement, before: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Return the members of the chain from one member of a statement to the other."""
     joined = stated.joins or stated.formula.members

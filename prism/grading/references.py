@@ -97,6 +97,7 @@ class MatchTask:
         known_values: value and dimension of the reference's symbols, as far as givens and nodes settle them.
         uses_definitions: symbols that a solution defines are eliminated.
         context_without_givens: `context` without its given values.
+        free: letters of the answers' formulas that no node is solved for, so that nothing ties one to another.
     """
 
     references: tuple[ReferenceNode, ...]
@@ -105,10 +106,14 @@ class MatchTask:
     known_values: KnownValues = field(default_factory=dict, hash=False)
     uses_definitions: bool = True
     context_without_givens: Context = field(init=False, compare=False, repr=False)
+    free: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute `context_without_givens`."""
+        """Compute `context_without_givens` and `free`."""
         object.__setattr__(self, "context_without_givens", replace(self.context, givens={}))
+        answers = [node for node in self.references if node.number_spec.is_final and not node.is_number]
+        tied = symbols(*(subject for node in self.references for subject in node.subjects))
+        object.__setattr__(self, "free", frozenset[str]().union(*(node.all_names for node in answers)) - tied)
 
     def __hash__(self) -> int:
         """Return a hash of the context and `uses_definitions`."""

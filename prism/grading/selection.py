@@ -17,7 +17,14 @@ from enum import StrEnum
 from prism.algebra.expr import ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.answers.final_answers import is_answer
-from prism.grading.chain_statements import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
+from prism.grading.chain_statements import (
+    equates_two_subjects,
+    glues_subjects,
+    is_spread,
+    is_truncated,
+    is_unbroken,
+    states_number,
+)
 from prism.grading.claims.joints import superseded_orders
 from prism.grading.claims.restatements import restates
 from prism.grading.copies import is_copy
@@ -172,7 +179,7 @@ def _is_rival(
         k: row of the claim in the matrix.
         matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
-    if _is_bound_for_number(assertion, node, claim) or _is_by_fewer_letters(assertion, node, claim):
+    if _is_bound_for_number(assertion, node, claim) or _is_by_free_letters(assertion, node, claim):
         return True
     f, known = assertion.statement.formula, matrix.cells.task.known
     own = symbols_of(f) - known
@@ -197,17 +204,16 @@ def _is_rival(
     )
 
 
-def _is_by_fewer_letters(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim) -> bool:
-    """Return True if a formula gives a final answer, exactly and in no special case, by some of its letters only."""
+def _is_by_free_letters(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim) -> bool:
+    """Return True if a formula gives a final answer, exactly and in no special case, by letters that nothing ties."""
     formula = claim.formula
     return (
         assertion.is_other
         and formula is not None
-        and formula.kind == "equation"
+        and formula.kind in ("equation", "chain")
         and not node.subjects.isdisjoint(formula.members)
         and is_solved_for_symbol(node)
-        and not assertion.is_approximate
-        and not assertion.statement.conditions
+        and not (assertion.is_approximate or assertion.statement.is_rounded or assertion.statement.conditions)
         and not (claim.is_in_passing or claim.names_case or claim.is_conditioned)
     )
 
@@ -263,8 +269,11 @@ def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertio
     """Return the ordinals of the formulas that give another formula of a node's quantity, or another number."""
     return frozenset(
         each.place[0]
-        for _, each in with_distances
-        if each.stance == Stance.CONTRADICTS and each.is_solved and each.is_number == node.is_number
+        for distance, each in with_distances
+        if distance < OUT_OF_SCOPE
+        and each.stance == Stance.CONTRADICTS
+        and each.is_solved
+        and each.is_number == node.is_number
     )
 
 
@@ -382,6 +391,7 @@ def _located_assertion(
     is_excused = is_last_number or is_last_word
     return replace(
         assertion,
+        is_approximate=assertion.is_approximate or is_truncated(statement, claim.before, task.context),
         place=(claim.order, n),
         letters=tuple(claim.letters),
         is_presented=is_answer(claim.located),

@@ -229,13 +229,14 @@ def _assertions_on_node(
 
 
 def _is_other_formula(read: _ReadStatement, node: ReferenceNode, cells: CellTable) -> bool:
-    """Return True if a statement differs from a node and has only some of its symbols, but not its quantity alone.
+    """Return True if a statement differs from a node and has only symbols of it, or that nothing ties to them.
 
-    One that a derivative of the node leaves undecided, and that has none, is another too.
+    It has not the quantity alone. What a derivative of the node leaves undecided, and has none, is another too.
     """
     return any(
         len(symbols_of(stated)) > 1
-        and symbols_of(stated) < symbols_of(wanted)
+        and symbols_of(stated) != symbols_of(wanted)
+        and symbols_of(stated) - cells.task.free <= symbols_of(wanted)
         and (status := cells.cell(node, wanted, stated).status) != Status.EQUIVALENT
         and (status == Status.DIFFERENT or (has_unevaluated(wanted) and not has_unevaluated(stated)))
         for wanted in node.formulas

@@ -104,7 +104,9 @@ def any_word(kind: str, *, without: str = "") -> str:
     (True, False)
     """
     ordered = sorted(all_words(kind, without=without), key=lambda word: (-len(word), word))
-    spelled = {word: re.escape(word).replace(r"\ ", r"\s+").replace("'", "['’]") for word in ordered}
+    gap = r"\s+(?:[^\W\d_]+\s+)?" if kind == "looser" else r"\s+"  # "bis auf einen unbekannten Faktor"
+    parts = {word: re.escape(word).replace("'", "['’]").split(r"\ ") for word in ordered}
+    spelled = {word: gap.join((r"\s+".join(some[:2]), *some[2:])) for word, some in parts.items()}
     parted = "|".join(pattern for word, pattern in spelled.items() if max(word) < FIRST_UNPARTED)
     unparted = "|".join(pattern for word, pattern in spelled.items() if max(word) >= FIRST_UNPARTED)
     return rf"(?:(?<![^\W\d_])(?:{parted})(?:(?<=\.)|(?![^\W\d_]))|{unparted})"

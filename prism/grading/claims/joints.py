@@ -85,14 +85,14 @@ def _is_falsehood(read: Formula) -> bool:
 
 
 def _listed_orders(located: Sequence[LocatedFormula], rivals: Collection[int]) -> frozenset[int]:
-    """Return the ordinals of formulas at the end of a list of rivals that only commas join: `v = 1`, `v = 2`, `v = 3`.
+    """Return the ordinals of formulas at the end of a list of rivals without words: `v = 1`, `v = 2`, `v = 3`.
 
     One before it may be a slip that the next one mends; who lists more has chosen none.
     """
     found: set[int] = set()
     n_before = 0
     for at, item in enumerate(located):
-        if item.joint != Joint.AND:
+        if item.joint not in (Joint.AND, Joint.LISTED):
             n_before = 0
         if at in rivals:
             n_before += 1

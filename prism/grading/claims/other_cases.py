@@ -58,11 +58,11 @@ _CASE_WORD = re.compile(
 )
 _OTHER_CASE = re.compile(
     r"\b(?:the (?:first|second|third|other|last|upper|lower) (?:half|third|quarter|part)\b"
-    r"|at (?:the (?:very )?(?:start|beginning)|first)\b|initially\b|if [^.;]{0,60}\b(?:doubled|halved|tripled)\b"
+    r"|at (?:the (?:very )?(?:start|beginning)|first)\b|initially\b|if [^.;]{0,60}\b(?:doubled|halved|tripled|were)\b"
     r"|(?:for|at|in the limit of) (?:very )?(?:large|small|low|high|weak|strong)\b|dimension(?:s|al)?\b"
     r"|(?<!depending )(?<!depends )on (?:the |an? |another )?"
     r"(?!closer|reflection|second|balance|average|whole|contrary)[a-z]+\b"
-    r"|(?:twice|half|double|(?:three|four|ten) times) (?:as|the)\b"
+    r"|(?:twice|half|double|(?:three|four|ten) times) (?:as|the|\w+er)\b"
     r"|an? (?:ideal|real|perfect|classical|relativistic|heavier|lighter|other|different|neighbou?ring|similar|related)"
     r" [a-z]+ (?:has|would|gives)\b)",
     re.IGNORECASE,

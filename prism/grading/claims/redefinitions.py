@@ -44,6 +44,8 @@ _ALL_LETTERS = re.compile(
     rf"\b(?:different|another|other|square|cube|inverse|reciprocal|negative|twice|half|double|{_PARTS})\b",
     re.IGNORECASE,
 )
+_SUPPOSED = re.compile(r"\b(?:if|when)[\s$\\(]*\Z", re.IGNORECASE)
+_COMPARED = re.compile(r" +(?:as\b|[a-z]+er\b)")  # "if `h` is twice as large": a case of the same quantity
 _WORD = re.compile(r"[a-z]{4,}")
 _SAYING = frozenset("here this that with following from below what which always now mean solution text".split())
 _STEM = 5  # letters by which words are compared
@@ -96,6 +98,9 @@ def redefined_orders(
         start, end = located[order].span
         said = _MULTIPLE.match(text[end : end + _LONGEST])
         if said is not None:
+            is_compared = said["of"] and _COMPARED.match(said["of"])
+            if is_compared and _SUPPOSED.search(text[max(start - _LONGEST, 0) : start]):
+                continue
             if said["word"] and re.search(rf"\b{re.escape(said['word'])}\b", question):
                 continue
             is_stated = any(

@@ -27,6 +27,7 @@ _CONDITIONED = re.compile(  # behind a value, in its clause
     rf"|I (?:hope|guess))\b(?![^.;\n]{{0,8}}{FORMULA}))",
     re.IGNORECASE,
 )
+_MAY_BE = re.compile(r"[\s$)\\]*(?:may|might|could|can)(?: also| as well| well)? be\b")  # behind a letter
 
 
 def unsettled_orders(
@@ -51,6 +52,10 @@ def unsettled_orders(
     shown = mask_formulas(text, (item.span for item in located))
     found = {k for k, _, _ in given if _is_left_open(shown, located[k].span)}
     found |= {k for k, name, _ in given if _is_joined_by_or(k, name, located, formulas)}
+    open_names = {
+        f.members[0].name for k, f in enumerate(formulas) if f is not None and _MAY_BE.match(shown, located[k].span[1])
+    }
+    found |= {k for k, name, _ in given if name in open_names}
     for n, (first, name, value) in enumerate(given):
         second, other = next(((k, expr) for k, same, expr in given[n + 1 :] if same == name), (first, value))
         if second > first and letters[first] == letters[second] and _disagree(value, other):

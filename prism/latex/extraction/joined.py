@@ -96,21 +96,35 @@ _OPERATES = (
 _PLACES = r"\d{1,2} ?(?:s\.?f|d\.?p|sig|dec|fig|place)"  # "to 3 significant figures"
 _RANGES = rf"(?:[+−–—-]{{1,2}}|→|->|\\to|to (?!{_PLACES})|\.{{2,3}}|…|\\l?dots)[ ~]{{0,2}}(?=\d|\.\d|§|{_WRITTEN})"
 _ENDS = r"(?=[ ~]{0,3}(?:[.,;:!?)\n]|$))"
-_SOME = "(?:an? |the |some )?"
+_FACTOR = r"(?:pre-?)?(?:factors?|constants?|coefficients?|powers?|signs?|numbers?|multiples?)\b"
+_LIMITED = (
+    rf"(?:up to|(?:to )?within|apart from|except for|save for|give or take|modulo) (?:\w{{1,16}} ){{0,3}}?{_FACTOR}"
+)
+_MULTIPLE = r"(?:half|third|quarter|double|twice|thrice|triple|(?:two|three|ten) times)\b"
+_MORE = "(?:more|less|(?:small|larg|great|bigg|high|low|long|short|fast|slow)er)"
+_PERHAPS = "(?:perhaps|maybe|possibly|probably|likely|even|else|rather|better|actually)"
+_TRUE = "the (?:actual|true|real|correct|right|exact)"
 _CHANGES = (
-    r",? ?\(?(?:times (?=[\d§(]|two\b|three\b|four\b|ten\b|half\b|an? )|(?:divided|multiplied) by\b|or so\b"
-    r"|or (?:more|less)\b(?! \w)|(?:raised )?to the power\b|(?:but )?with (?:the |an? )?opposite sign|opposite sign"
-    rf"|(?:up to|within) {_SOME}(?:constant|numerical|overall|sign|factor|power|multiplicative|additive)\b"
-    r"|or (?:else |perhaps |maybe )?(?:(?:the|an?) )?"
-    r"(?:half|third|quarter|double|twice|thrice|triple|(?:two|three|ten) times)\b"
-    rf"|{any_word('looser')}|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
+    r",? ?\(?(?:times (?=[\d§(]|two\b|three\b|four\b|ten\b|half\b|an? |some |any )|(?:divided|multiplied) by\b|or so\b"
+    rf"|(?:(?:or|but|though)(?: {_PERHAPS})?|{_PERHAPS})(?: an? \w+| much| slightly)? {_MORE}"
+    r"(?: than (?:this|that|it))?\b(?! \w)|(?:or|but|though) (?:it|this) (?:might|may|could) (?:\w+ ){0,3}be\b"
+    r"|(?:raised )?to the power\b|(?:(?:but|or) )?with (?:the |an? )?(?:opposite |other )?(?:sign|factor)|opposite sign"
+    rf"|or (?:{_PERHAPS} )?(?:(?:the|an?) )?{_MULTIPLE}|{_LIMITED}|{any_word('looser')}"
+    rf"|(?:which|this|that) (?:is|would be) (?:\w+ )?(?:{_MULTIPLE}|{_MORE} than)(?: of)? {_TRUE}"
+    r" (?:value|answer|result|one)\b|(?:holds )?(?:only as an? (?:upp|low)er|as an? (?:upp|low)er \w+ only)\b"
+    r"|(?:plus|minus) (?:an? |the |some )?(?=[\d§]|constant\b|arbitrary\b)"
     rf"|(?:squared|cubed|halved|doubled|tripled|inverted|inverse|(?:but )?negative|at (?:most|least)){_ENDS})"
     r"|(?:squared|cubed|halved|doubled|tripled)\b"
     r"|(?:\\(?:permil|textperthousand|textpermil)(?![A-Za-z])|per ?mill?e\b|pct\b|percentage points?\b|pp"
     rf"{_ENDS})"
 )
+_NEXT_SENTENCE = (  # what it says of the formula before it
+    rf"[.\s]{{1,4}}(?:{_TRUE} [a-z ]{{2,40}} (?:is|would be) [a-z ]{{0,12}}{_MULTIPLE}[a-z ]{{0,4}} (?:this|that|it)\b"
+    rf"|(?:multiply|divide) (?:this|that|it) by (?:\w{{1,14}} ){{0,2}}?{_FACTOR})"
+)
 _TORN = re.compile(
-    rf"\^|[²³⁴⁻]|[eE][-+−]?\d|[ ~]?‰|[ ~]{{0,3}}(?:{_OPERATES}|{_RANGES}|(?P<words>{_CHANGES}))", re.IGNORECASE
+    rf"{_NEXT_SENTENCE}|\^|[²³⁴⁻]|[eE][-+−]?\d|[ ~]?‰|[ ~]{{0,3}}(?:{_OPERATES}|{_RANGES}|(?P<words>{_CHANGES}))",
+    re.IGNORECASE,
 )
 _EMPHASIS = re.compile(r"(?:\*\*|__)(?=\S)")  # closes what stands before it: `**$v = gt$**/2`
 _UNIT_TORN = re.compile(r"[ ~]{0,2}[A-Za-zµμΩ°]{1,6}[/*×·]\d")
@@ -121,10 +135,12 @@ _PER_UNIT = re.compile(
 _HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
 _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div|[lc]?dots)(?![A-Za-z])|…)")
 _CHANGED_BEFORE = re.compile(
-    r"\b(?:(?:up to|apart from|except for) (?:an? |some )?(?:\w{3,12} )?(?:pre-?)?"
-    r"(?:factor|constant|coefficient|power|sign)s?,?"
-    r"|twice|half(?: of)?|minus|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
-    re.IGNORECASE,
+    rf"(?:\b(?:{_LIMITED},?|twice|half(?: of)?|minus"
+    r"|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)"
+    rf"|(?!(?:o\w{{0,3}}|или) ){any_word('looser')}(?: \w+)?[,:]?(?: \w{{1,5}})?"
+    r"|^(?!.*(?:minim|maxim|requir|threshold|(?:small|larg|great)est)).*[^\s$)] (?:is|are|was|equals)"
+    rf" (?:at (?:least|most)|not? {_MORE} than))[ ~]{{1,3}}$",
+    re.IGNORECASE | re.DOTALL,
 )
 _DESCRIBED = re.compile(r"[ ~]{1,3}(?:is|are|was|being|denotes?|stands|represents?|means|for|as|the)\b|:")
 _LONE_SYMBOL = re.compile(r"\s*\\?[A-Za-z]+(?:_(?:\{[^{}]*\}|\w))?'?\s*")
@@ -364,8 +380,8 @@ def _ends_of(text: str, block: Block) -> list[int]:
 
 def _n_torn(text: str, end: int, following: Block | None) -> int:
     """Return how many formulas a sign or word at an offset tears: the one before it, and one that it leads to."""
-    shown = text[end : end + _REACH]
-    if following is not None and 0 <= following.outer_start - end < _REACH:
+    shown = text[end : end + 2 * _REACH]
+    if following is not None and 0 <= following.outer_start - end < 2 * _REACH:
         sign = " " if RELATED.search(text, following.start, following.end) else "§"
         shown = shown[: following.outer_start - end] + sign
     mark = _TORN.match(shown)

@@ -30,6 +30,7 @@ class Joint(StrEnum):
     SO = "so"  # "F, hence G", "F. Then G"
     AND = "and"  # "F and G", `F,\ G`
     OR = "or"  # "F or G", "F if it rains, otherwise G"
+    LISTED = "listed"  # below each other, with nothing but bullets or numbers before them
     STRUCK = "struck"  # `F \not\Rightarrow G`
 
     __repr__ = str.__repr__
@@ -70,7 +71,8 @@ _SORTS = tuple(
     )
 )
 _OR = re.compile(
-    rf"\bor\b(?! (?:rather|better|actually|no)\b)|^ ?/ ?$|{any_word('alternatives')}",
+    rf"\bor\b(?! (?:rather|better|actually|no)\b)|^ ?/ ?$|{any_word('alternatives')}"
+    rf"|^[^.!?:]*(?!only){any_word('claims.doubting')}[^.!?:]*$",
     re.IGNORECASE,
 )
 _STATES = re.compile(r"[=<>≈§]|\\(?!(?:lor|vee)\b)|\d")
@@ -86,8 +88,17 @@ _CHOICE = re.compile(
     r"\b(?:either|depending on|one of|any of|(?:choos(?:e|ing)|chosen?|decid(?:e|ing)|pick(?:ing)?) between)\b",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"[.,;]? ?\(?(?P<letter>[B-J])[.)]")  # behind an option A the next: `(A) F (B) G`, `A. F B. G`
-_REACH_OF_LABEL = 24  # characters
+_BULLET = re.compile(r"[.,;| ]*(?:[-+•]|\(?\w{1,2}(?:[.)]| ?\|)[ |]*)?")
+_NOUN = (  # of an option; what one does in turn, and what is asked, are none
+    r"(?!(?i:step|part|case|question|problem|exercise|attempt|try|trial|round|iteration|stage|draft|order|line|guess"
+    r"|approximation|versuch|schritt|teil|fall|aufgabe|essai|étape)\b)[^\W\d_]{3,15}"
+)
+_OPTION = re.compile(  # behind an option A the next: `(A) F (B) G`, `A. F B. G`, "Student A: F. Student B: G"
+    rf"[.,;]? ?(?:\(?(?P<letter>[B-J])[.)]|#*-? ?(?P<noun>{_NOUN}) (?P<mark>[B-J2-9]) ?[.:]"
+    rf"|#*-? ?(?P<nth>[Ss]econd|[Tt]hird|[Ff]ourth|[Ff]ifth) (?P<kind>{_NOUN}) ?[.:])"
+)
+_EARLIER = {"second": "first", "third": "second", "fourth": "third", "fifth": "fourth"}
+_REACH_OF_LABEL = 40  # characters
 
 
 def joint_between(text: str, start: int, end: int, *, before: int, behind: int) -> Joint:
@@ -107,13 +118,15 @@ def joint_between(text: str, start: int, end: int, *, before: int, behind: int) 
         return Joint.STRUCK
     shown = _FURNITURE.sub(" ", between).strip()
     found = next((joint for joint, pattern in _SORTS if pattern.fullmatch(shown)), Joint.NONE)
-    if found == Joint.AND and not shown and "\n" in between:
-        found = Joint.NONE  # two formulas below each other
+    if "\n" in between and (found == Joint.NONE or not shown) and _BULLET.fullmatch(shown):
+        found = Joint.LISTED
     if found == Joint.NONE and not _STATES.search(shown):
         is_else = _UNDER_A_CONDITION.match(between) is not None and _ELSE.match(text, behind) is not None
         if is_else or _OR.search(shown):
             return Joint.OR
-    if found in (Joint.AND, Joint.NONE) and (_offers_choice(text, before, between) or _is_option(text, before, shown)):
+    if found in (Joint.AND, Joint.NONE, Joint.LISTED) and (
+        _offers_choice(text, before, between) or _is_option(text, before, shown)
+    ):
         return Joint.OR
     return found
 
@@ -131,7 +144,10 @@ def _is_option(text: str, before: int, shown: str) -> bool:
     if label is None:
         return False
     last = _FURNITURE.sub(" ", text[max(0, before - _REACH_OF_LABEL) : before]).rstrip()
-    return re.search(rf"\b{chr(ord(label['letter']) - 1)}[.)]\Z", last) is not None
+    mark = label["letter"] or label["mark"]
+    first = f"{_EARLIER[label['nth'].lower()]} {label['kind']}" if label["nth"] else chr(ord(mark) - 1)
+    named = f"{label['noun']} {first}" if label["noun"] else first
+    return re.search(rf"\b{re.escape(named)} ?[.):]\Z", last, re.IGNORECASE if label["nth"] else 0) is not None
 
 
 def joints_of(text: str, spans: Sequence[tuple[int, int]]) -> list[Joint]:

@@ -17,7 +17,7 @@ FOLDER = "vocabulary/words"
 FIRST_UNPARTED = "\u3040"  # from here on letters of scripts that part no words
 KINDS = frozenset((
     "alternatives", "looser", "denials", "instead", "conditions", "conditionals", "ranges", "connectives", "restating",
-    "comparisons",
+    "comparisons", "lines",
 ))  # fmt: skip
 MEANINGS = frozenset(
     (
@@ -32,7 +32,7 @@ CLAIMS = frozenset((
     *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "undecided", "withdrawing"),
     *("dropping", "struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly"),
     *("disowning", "tasks", "commanding", "obliging", "proving", "done", "asking", "affirming", "doubting", "relative"),
-    *("everything", "common"),
+    *("everything", "whole", "plural", "coming", "apart", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

@@ -45,7 +45,7 @@ def test_each_text_is_found_as_a_whole_word(kind: str) -> None:
 
 def test_all_faults_of_a_file_are_told() -> None:
     text = 'alternatives = ["or", "or"]\nlooser = [" so"]\nmore = []\nconditions = []\nconditionals = []\n'
-    text += "ranges = []\nconnectives = []\ncomparisons = []\nrestating = []\ninstead = []"
+    text += "ranges = []\nconnectives = []\ncomparisons = []\nrestating = []\ninstead = []\nlines = []"
     with pytest.raises(DataFileError) as caught:
         read_word_list(text, file="x.toml")
     assert len(caught.value.faults) == 4, caught.value.faults

@@ -10,7 +10,7 @@ formula is not claimed
 - if it is wished, or a condition contrary to fact: "if only A", "gälte A, so ...";
 - if it is only a task: "we are asked to prove that A", unless a later sentence says that this is done;
 - if a later clause of its sentence, or the next sentence, refers back: "so this cannot be right", "sadly it is not"; or
-  if a later one of its section says so of everything before it: "all of this is wrong", "ich ziehe alles zurück";
+  if one elsewhere says so of it (`clauses_on_others`): "all of this is wrong", "ce qui suit est faux";
 - under a heading that says nothing else: "## Ce qui est faux";
 - if somebody else, or the writer in former times, said it, and what follows disowns it: "whoever writes A forgets ...";
 - by a bracket behind it, or a label before it: "(ignore this line)", "Not valid: A";
@@ -47,6 +47,15 @@ _LONG_RUN = re.compile(f"{FORMULA}{{6,}}")
 _LABELS = re.compile(rf"[:：]\s{{0,9}}{FORMULA}")  # behind a label of the formula that follows
 _YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
 _OR_ASKED = re.compile(rf"\s*[(（]\s*(?:or|{any_word('alternatives')})\s*{FORMULA}+\s*[?？]")
+_PLACES_IN_ORDER = ("whole", "coming", "everything", "plural")
+_PLACES = frozenset(_PLACES_IN_ORDER)
+_OPEN = frozenset(("doubting", "supposing", "ifs", "unsure", "citing"))  # before it: asked, supposed or reported
+_FUNCTION = frozenset(
+    ("common", "subjects", "referring", "stating", "linking", "right", "obliging", "asserting", "relative", "negators")
+)
+_CONDITIONS = frozenset(("ifs", "limiting"))
+_ANNOUNCING = frozenset((":", "：", "–", "—"))
+_COMMAS = frozenset((",", "，", "、"))
 _STOPS = frozenset(".!。！\n")
 _TAKING_BACK = frozenset(("withdrawing", "dropping"))
 _SHORTEST_NOUN, _SHORTEST_UNPARTED_NOUN = 9, 3  # letters of a phrase that names what it refers to
@@ -58,7 +67,9 @@ _VERDICT = 8  # words of a clause that only says yes or no, at most
 _CLAUSES_BEHIND = 3  # of the next sentence in which a formula is taken back
 _STATING = frozenset(("stating", "asserting"))
 _NEGATED = _STATING | {"right", "proving"}
+_VERBS = frozenset(("stating", "asserting", "right", "infinitive"))  # what a mistake is to do
 _OTHERS = frozenset(("citing", "others", "formerly"))
+_FAULTS = frozenset(("wrong", "mistakes", "faulty"))
 _SAYING_WRONG = frozenset(("wrong", "mistakes", "disowning", "tasks"))  # in a clause of nothing else
 _ANSWERING = _SAYING_WRONG | frozenset(
     ("negators", "contrasting", "referring", "breaks", "right", "doubting", "affirming", "common")
@@ -66,18 +77,16 @@ _ANSWERING = _SAYING_WRONG | frozenset(
 _BEHIND_PREDICATE = frozenset("here since because as by and but so too again now anyway too either".split())
 
 
-def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) -> Iterator[int]:
+def denied_starts(read: WordedText, starts: Sequence[int], *, is_statement: bool) -> Iterator[int]:
     """Yield the offsets of the formulas that the words around them deny.
 
     Args:
-        lowered: a text in lower case with its formulas masked.
+        read: a text with its formulas masked.
         starts: offset of each formula, ascending.
         is_statement: the text is a problem's, which gives what it asks to show.
     """
     rules = [rule for rule in _RULES if not (is_statement and rule is _is_task)]
-    if not starts:
-        return
-    read = read_worded(lowered)
+    lowered = read.text
     bounds = [clause.start for clause in read.clauses]
     taken_back = list(_spans_denied_at_once(read, bounds))
     for start in starts:
@@ -98,14 +107,14 @@ def denied_starts(lowered: str, starts: Sequence[int], *, is_statement: bool) ->
 # What a clause says -----------------------------------------------------------------------------------------------
 
 
-def _says_wrong(read: WordedText, low: int, high: int, *, is_label: bool = False) -> bool:
+def says_wrong(read: WordedText, low: int, high: int, *, is_label: bool = False) -> bool:
     """Return True if the words between two offsets say that something is wrong, and do not limit it to a case."""
     if _is_not_said(read, low, high):
         return True
     marks = read.within(low, high)
     wrong = [
         mark for mark in marks
-        if {"wrong", "mistakes"} & mark.roles and (is_label or not _is_attribute(read, mark))
+        if _FAULTS & mark.roles and (is_label or not _is_attribute(read, mark))
     ]  # fmt: skip
     right = [mark for mark in marks if "right" in mark.roles]
     negators = [mark for mark in marks if "negators" in mark.roles]
@@ -170,9 +179,7 @@ def _is_verdict(read: WordedText, clause: Clause, own: int, *, is_first: bool) -
 
 
 def _spans_denied_at_once(read: WordedText, bounds: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield what stands under a heading that says nothing but that it is wrong, and before what denies everything.
-
-    "All of this is wrong", "forget all that": the section before, or all of the text if that has no formula.
+    """Yield what stands under a heading that says nothing but that it is wrong.
 
     Args:
         bounds: offset of each clause.
@@ -182,10 +189,71 @@ def _spans_denied_at_once(read: WordedText, bounds: Sequence[int]) -> Iterator[t
         title = read.clauses[bisect_left(bounds, low) : bisect_left(bounds, high)]
         if any(_is_title_of_wrong(read, clause) for clause in title):
             yield high, end
+
+
+def clauses_on_others(read: WordedText) -> Iterator[tuple[str, int, int]]:
+    """Yield what calls formulas in other places wrong, or takes them back: a role of `_PLACES`, and its two offsets.
+
+    "All of this is wrong", "the formulas above do not hold", "none of these is right", "the following is false".
+    """
     for clause in read.clauses:
-        if _denies_everything(read, clause):
-            low = max((end for _, end in heads if end <= clause.start), default=0)
-            yield (low if FORMULA in read.text[low : clause.start] else 0), clause.start
+        marks = read.within(clause.start, clause.end)
+        named = next((mark for mark in marks if _PLACES & mark.roles), None)
+        if _is_label_of_wrong(read, clause):
+            yield "coming", clause.start, clause.end + 1
+        if named is None or read.asks(clause):
+            continue
+        low = max(clause.start, read.text.rfind("\n", clause.start, named.start) + 1)  # "- A" may end the line before
+        if FORMULA in read.text[low : clause.end]:
+            continue
+        first = max(read.clauses[read.firsts[clause.sentence]].start, low if low > clause.start else 0)
+        roles = frozenset[str]().union(*(mark.roles for mark in marks if mark.start >= low))
+        if any(_OPEN & mark.roles for mark in read.within(first, named.start)) or "doubting" in roles:
+            continue
+        kind = next(role for role in _PLACES_IN_ORDER if role in roles)
+        if kind == "plural" and not _is_said_of(read, low, named, clause.end):
+            continue
+        taken_back = {"withdrawing", "retracting", "disowning"} & roles and "negators" not in roles
+        if (taken_back and kind == "everything") or says_wrong(read, low, clause.end):
+            yield kind, low, clause.end
+
+
+def _is_said_of(read: WordedText, low: int, subject: Mark, high: int) -> bool:
+    """Return True for "these are wrong", not for "these experiments contradict the theory"."""
+    told = [mark for mark in read.within(subject.end, high) if (_FAULTS | {"right"}) & mark.roles]
+    if subject.place < 0:
+        return True
+    if not told or read.n_words(low, subject.start) >= _NEAR or n_unknown(read, subject.end, told[0].start):
+        return False
+    behind = bisect_left(read.word_starts, told[-1].end)
+    ends = [word.end() for word in read.words[behind : behind + 2] if word.end() <= high]
+    return n_unknown(read, told[-1].end, max(ends, default=told[-1].end)) == 0
+
+
+def _is_label_of_wrong(read: WordedText, clause: Clause) -> bool:
+    """Return True for "Two wrong formulas:" at the end of a line, and what stands below it is meant."""
+    line = read.text.rfind("\n", 0, clause.end) + 1
+    behind = read.text[clause.end : clause.end + 9].partition("\n")
+    if (
+        behind[0].strip(" \t*_") not in (":", "：", "–", "—")
+        or not behind[1]
+        or FORMULA in read.text[line : clause.end]
+    ):
+        return False
+    low = max(line, clause.start)
+    is_short = 0 < read.n_words(low, clause.end) <= _LABEL and not has_role(read, low, clause.end, "referring", "right")
+    return is_short and says_wrong(read, low, clause.end, is_label=True)
+
+
+def says_it_is_wrong(note: str) -> bool:
+    """Return True if a note to a formula calls it wrong: "This is false"."""
+    read = read_worded(note.lower())
+    return any(
+        _is_title_of_wrong(read, clause)
+        or (has_role(read, clause.start, clause.end, "referring") and says_wrong(read, clause.start, clause.end))
+        for clause in read.clauses
+        if not read.asks(clause)
+    )
 
 
 def _is_title_of_wrong(read: WordedText, clause: Clause) -> bool:
@@ -193,18 +261,8 @@ def _is_title_of_wrong(read: WordedText, clause: Clause) -> bool:
     marks = read.within(clause.start, clause.end)
     n_known = sum(read.n_words(mark.start, mark.end) for mark in marks)
     is_struck = any({"retracting", "struck"} & mark.roles for mark in marks)
-    is_said = is_struck or _says_wrong(read, clause.start, clause.end, is_label=True)
+    is_said = is_struck or says_wrong(read, clause.start, clause.end, is_label=True)
     return is_said and n_known >= read.n_words(clause.start, clause.end) and not read.asks(clause)
-
-
-def _denies_everything(read: WordedText, clause: Clause) -> bool:
-    """Return True if a clause says of all that stands before it that it is wrong, or takes it back."""
-    roles = frozenset[str]().union(*(mark.roles for mark in read.within(clause.start, clause.end)))
-    is_open = read.asks(clause) or not roles.isdisjoint(("doubting", "supposing", "ifs", "negators"))
-    if "everything" not in roles or is_open or FORMULA in read.text[clause.start : clause.end]:
-        return False
-    is_no = not roles.isdisjoint(("withdrawing", "retracting", "disowning"))
-    return is_no or _says_wrong(read, clause.start, clause.end)
 
 
 # Rules ------------------------------------------------------------------------------------------------------------
@@ -239,21 +297,21 @@ def _governor_start(read: WordedText, place: int, start: int, end: int) -> int:
     clause = read.clauses[place]
     is_linked = any("infinitive" in mark.roles and read.n_words(end, mark.start) <= 1
                     for mark in read.within(end, clause.end))  # fmt: skip
-    while place and clause.opening == "," and read.clauses[place - 1].sentence == clause.sentence:
+    while place and clause.opening in _COMMAS and read.clauses[place - 1].sentence == clause.sentence:
         marks = read.within(clause.start, min(start, clause.end))
         is_linked |= any("linking" in mark.roles and read.n_words(clause.start, mark.start) <= 1 for mark in marks)
         if not is_linked and not _is_inserted(read, place - 1, marks):
             break
         place -= 1
         clause = read.clauses[place]
-        is_linked = clause.opening == "," and read.n_words(clause.start, clause.end) <= _NEAR  # ", as before,"
+        is_linked = clause.opening in _COMMAS and read.n_words(clause.start, clause.end) <= _NEAR  # ", as before,"
     return clause.start
 
 
 def _is_inserted(read: WordedText, place: int, following: Sequence[Mark]) -> bool:
     """Return True for a few words between commas before a "que": "suponhamos, por absurdo, que A"."""
     clause = read.clauses[place]
-    is_short = clause.opening == "," and read.n_words(clause.start, clause.end) <= _NEAR
+    is_short = clause.opening in _COMMAS and read.n_words(clause.start, clause.end) <= _NEAR
     return is_short and bool(following) and "stating" in following[0].roles
 
 
@@ -279,15 +337,23 @@ def _is_governed(read: WordedText, at: _Formula) -> bool:
 def _is_in_a_mistake(read: WordedText, at: _Formula) -> bool:
     """Return True for "a mistake is to take the mean, which gives A"."""
     clause = read.clauses[at.place]
-    if clause.opening != "," or not at.before or "relative" not in at.before[0].roles or not at.place:
+    if clause.opening not in _COMMAS or not at.before or "relative" not in at.before[0].roles or not at.place:
         return False
     earlier = read.clauses[at.place - 1]
     return clause.sentence == earlier.sentence and has_role(read, earlier.start, earlier.end, "mistakes")
 
 
+def n_unknown(read: WordedText, low: int, high: int) -> int:
+    """Return the number of words between two offsets that are neither function words nor refer to a formula."""
+    marks = (mark for mark in read.within(low, high) if _FUNCTION & mark.roles and not _CONDITIONS & mark.roles)
+    return read.n_words(low, high) - sum(read.n_words(mark.start, mark.end) for mark in marks)
+
+
 def _is_object(read: WordedText, at: _Formula, verb: Mark) -> bool:
     """Return True for a formula right beside a verb that takes it back: "I withdraw A", "A nehme ich zurück"."""
-    n_between = read.n_words(verb.end, at.start) + read.n_words(at.end, verb.start)
+    is_told = "withdrawing" in verb.roles  # "I withdraw my statement A", but "we ignore the term A"
+    n_before = n_unknown(read, verb.end, at.start) if is_told else read.n_words(verb.end, at.start)
+    n_between = n_before + read.n_words(at.end, verb.start)
     return n_between <= 1 and _LONG.match(read.text, at.start) is not None
 
 
@@ -296,8 +362,8 @@ def _is_negated(read: WordedText, at: _Formula, before: Sequence[Mark]) -> bool:
     negators = [mark for mark in before if "negators" in mark.roles]
     if any(INSTEAD in mark.roles and read.n_words(mark.end, at.start) == 0 for mark in before):
         return True
-    if _LONG.match(read.text, at.start) and any(read.n_words(each.end, at.start) == 0 for each in negators):
-        return True
+    if _LONG.match(read.text, at.start) and any(n_unknown(read, each.end, at.start) == 0 for each in negators):
+        return True  # "by no means is A"
     verbs = [mark for mark in before if _NEGATED & mark.roles]
     is_object = any({"linking", "stating"} & mark.roles and not read.n_words(mark.end, at.start) for mark in before)
     reach = 2 * _NEAR if is_object else _NEAR  # "nichts berechtigt uns zu der Behauptung, dass A"
@@ -328,13 +394,16 @@ def _is_denied_behind(read: WordedText, at: _Formula) -> bool:
     is_no = at.high == clause.end and not any("negators" in mark.roles for mark in at.before)  # "A cannot be"
     if is_no and not read.asks(clause) and _is_verdict(read, rest, clause.sentence, is_first=True):
         return True
-    return bool(at.behind) and _says_wrong(read, at.end, at.high)
+    slips = [mark for mark in at.behind if "retracting" in mark.roles]
+    if any(n_unknown(read, at.end, mark.start) <= (mark.place < 0) for mark in slips):
+        return True
+    return bool(at.behind) and says_wrong(read, at.end, at.high)
 
 
 def _is_unreal(read: WordedText, at: _Formula) -> bool:
     """Return True for a condition contrary to fact, and what follows from it: "if A were true, B", "gälte A, so B"."""
     low = at.place
-    while low > read.firsts[read.clauses[low].sentence] and read.clauses[low].opening in (",", "，", "and"):
+    while low > read.firsts[read.clauses[low].sentence] and read.clauses[low].opening in (*_COMMAS, "and"):
         low -= 1
     for place in range(low, at.place + 1):
         clause = read.clauses[place]
@@ -374,7 +443,7 @@ def _is_exercise(read: WordedText, at: _Formula) -> bool:
     marks = read.within(at.low, at.start)
     if not marks or "commanding" not in marks[0].roles or has_role(read, marks[0].end, at.start, "subjects"):
         return False
-    is_head = clause.opening not in (",", "and", "but") or read.firsts[clause.sentence] == place
+    is_head = clause.opening not in (*_COMMAS, "and", "but") or read.firsts[clause.sentence] == place
     if not is_head or read.n_words(at.low, marks[0].start) or not _LONG.match(read.text, at.start):
         return False
     end = min(at.end + _REACH, len(read.text))
@@ -391,11 +460,15 @@ def _is_disowned(read: WordedText, at: _Formula) -> bool:
     low = at.low
     if at.place and read.firsts[clause.sentence] == at.place - 1:  # "according to the book, A", "the book has: A"
         earlier = read.clauses[at.place - 1]
-        is_short = clause.opening == "," and read.n_words(earlier.start, earlier.end) <= _NEAR
+        is_short = clause.opening in _COMMAS and read.n_words(earlier.start, earlier.end) <= _LABEL
         low = earlier.start if is_short or clause.opening in (":", "：") else low
+        lead = read.within(earlier.start, earlier.end) if is_short else []
+        is_source = bool(lead) and "others" in lead[0].roles and not read.n_words(low, lead[0].start)
+        if is_source and says_wrong(read, low, earlier.end, is_label=True):  # "by the rejected hypothesis, A"
+            return True
     about = [mark for mark in (*read.within(low, at.start), *at.behind) if _OTHERS & mark.roles]
     apposed = next(starting_from(read.clauses, at.place + 1), clause)
-    if apposed.opening == "," and read.n_words(apposed.start, apposed.end) <= _NEAR:  # "A, says the book, but ..."
+    if apposed.opening in _COMMAS and read.n_words(apposed.start, apposed.end) <= _NEAR:  # "A, says the book, but ..."
         about += [mark for mark in read.within(apposed.start, apposed.end) if "others" in mark.roles]
     if not about:
         return False
@@ -415,7 +488,7 @@ def _is_disowned(read: WordedText, at: _Formula) -> bool:
 
 def _disowns(read: WordedText, low: int, high: int) -> bool:
     """Return True if the words between two offsets say that somebody is, or was, mistaken."""
-    return has_role(read, low, high, "disowning", "retracting") or _says_wrong(read, low, high)
+    return has_role(read, low, high, "disowning", "retracting") or says_wrong(read, low, high)
 
 
 def _is_undecided(read: WordedText, at: _Formula) -> bool:
@@ -463,9 +536,9 @@ def _is_taken_back(read: WordedText, at: _Formula) -> bool:
         if read.text[clause.start : clause.end].lstrip()[:1] == "#" or read.asks(clause):
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
-        is_apposed = clause is read.clauses[at.place + 1] and clause.opening in (",", "，", "、")
+        is_apposed = clause is read.clauses[at.place + 1] and clause.opening in _COMMAS
         is_first = clause.sentence > last or (is_apposed and not read.n_words(at.end, read.clauses[at.place].end))
-        if is_subject and clause.sentence == own and _says_wrong(read, clause.start, clause.end):
+        if is_subject and clause.sentence == own and says_wrong(read, clause.start, clause.end):
             return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
             return True
@@ -521,6 +594,8 @@ def _refers_back(read: WordedText, clause: Clause, own: int, *, is_first: bool) 
         own: number of the sentence that it refers to.
         is_first: the clause is the first of its sentence.
     """
+    if _is_of_another(read, clause):
+        return False
     if _is_verdict(read, clause, own, is_first=is_first):
         return True
     marks = read.within(clause.start, clause.end)
@@ -532,7 +607,34 @@ def _refers_back(read: WordedText, clause: Clause, own: int, *, is_first: bool) 
         and (read.n_words(clause.start, mark.start) <= _NEAR - 1 or " " in read.text[mark.start : mark.end])
         for mark in marks
     )
-    return refers and not is_limited and _says_wrong(read, clause.start, clause.end)
+    following = _following(read, clause)
+    is_subject = following.opening in _COMMAS and "referring" in marks[0].roles and _is_named(marks[0])
+    high = following.end if is_subject else clause.end  # "was ich oben schrieb, ist falsch"
+    return refers and not is_limited and says_wrong(read, clause.start, high)
+
+
+def _is_of_another(read: WordedText, clause: Clause) -> bool:
+    """Return True for "the other method is wrong", "it would be a mistake to use another formula"."""
+    following = _following(read, clause)
+    high = clause.end
+    if following.opening in _COMMAS and has_role(read, following.start, following.end, "infinitive"):
+        high = following.end
+    marks = read.within(clause.start, high)
+    faults = [mark for mark in marks if _FAULTS & mark.roles]
+    for other in (mark for mark in marks if "apart" in mark.roles):
+        if faults and other.end <= faults[0].start and read.n_words(other.end, faults[0].start):
+            return True
+        if any(_VERBS & mark.roles for mark in marks if faults and faults[0].end <= mark.start < high) and (
+            other.start > faults[0].end
+        ):
+            return True
+    return False
+
+
+def _following(read: WordedText, clause: Clause) -> Clause:
+    """Return the clause behind another, or that one again where none is."""
+    place = bisect_right(read.clauses, clause.start, key=lambda each: each.start)
+    return next(starting_from(read.clauses, place), clause)
 
 
 def _is_bracketed(read: WordedText, at: _Formula) -> bool:
@@ -543,10 +645,14 @@ def _is_bracketed(read: WordedText, at: _Formula) -> bool:
     if not clause.opening or clause.opening not in "(（" or read.text[at.end : clause.start].strip(" .,(（"):
         return False
     marks = read.within(clause.start, clause.end)
-    if not marks or read.n_words(clause.start, marks[0].start) > 1:
+    if (
+        not marks
+        or read.n_words(clause.start, marks[0].start) > 1
+        or _LONG.search(read.text, clause.start, marks[0].end)
+    ):
         return False
     is_struck = any({"retracting", "struck", "withdrawing"} & mark.roles for mark in marks)
-    return is_struck or _withdraws(read, clause) or _says_wrong(read, clause.start, clause.end)
+    return is_struck or _withdraws(read, clause) or says_wrong(read, clause.start, clause.end)
 
 
 def _is_labelled(read: WordedText, at: _Formula) -> bool:
@@ -560,7 +666,8 @@ def _is_labelled(read: WordedText, at: _Formula) -> bool:
         return False
     colon = first + len(before) - 1
     low = max(low, next(read.clauses[k].start for k in range(at.place, -1, -1) if read.clauses[k].start < colon))
-    return has_role(read, low, at.start, "retracting", "struck") or _says_wrong(read, low, at.start, is_label=True)
+    is_struck = has_role(read, low, at.start, "retracting", "struck") and not has_role(read, low, at.start, "negators")
+    return is_struck or says_wrong(read, low, at.start, is_label=True)
 
 
 def _is_asked(read: WordedText, at: _Formula) -> bool:
@@ -590,8 +697,11 @@ def _is_supposed(read: WordedText, at: _Formula) -> bool:
         if earlier.sentence != clause.sentence or read.n_words(low, at.start) > 2:
             break
         low = earlier.start
+    low = min(low, at.low)
     if not (has_role(read, low, at.start, "supposing") or has_role(read, at.end, clause.end, "supposing")):
         return False
+    if has_role(read, low, at.start, "refusing"):  # "suppose, contrary to fact, that A"
+        return True
     near = takewhile(lambda other: other.sentence <= clause.sentence + 2, starting_from(read.clauses, at.place))
     return any(has_role(read, max(other.start, at.end), other.end, "absurd") for other in near)
 

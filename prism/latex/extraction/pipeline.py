@@ -22,6 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values, values_in_rows
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.denials import says_it_is_wrong
 from prism.latex.extraction.items import (
     EQUALITIES,
     MAX_NESTING,
@@ -53,7 +54,6 @@ from prism.latex.extraction.pieces import (
 )
 from prism.latex.extraction.retractions import (
     denied_blocks,
-    denies,
     is_changed_by,
     is_named_wrong,
     mask_blocks,
@@ -574,7 +574,7 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
 def _changes_row(item: Item) -> bool:
     """Return True if words or a footnote in a row change what it says, or deny it."""
     if item.kind == "drop" and item.source.startswith((r"\footnote", r"\tag")):
-        return denies(item.content)
+        return says_it_is_wrong(item.content)
     return item.kind == "prose" and is_changed_by(item.content)
 
 

@@ -1,22 +1,20 @@
 r"""Formulas that a solution states without asserting: denied, asked, contrary to fact, or taken back (semantics C.6).
 
 They are found between the formulas, once those are known. What the clauses around a formula say of it, in any language,
-is read by `denials`; here stands what English and layout add.
+is read by `denials`; here stands what layout adds.
 
 - Suppositions as solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A":
   many state their results so.
 - A heading over wrong answers (`_TITLE`: "## Wrong answers", "Common mistakes"), up to the next heading of its level or
   above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
-- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross, a thumb down, an empty tick
-  box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
+- A cross, a thumb down, an empty tick box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops,
+  no"), and a footnote that says so.
 - Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
 - Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`).
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
-- A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
-  "these" the list or paragraph before it, and formulas that stand alone before that; "this" and "the above formula" the
-  one formula before it; "the following" the list or paragraph behind it. Such a sentence counts for nothing where it
-  asks, supposes ("if the above is wrong") or denies in turn ("none of this is wrong").
+- A clause about what stands above or below (`denials.clauses_on_others`): "all of this" is its section; "these" the
+  list or paragraph before it, and formulas that stand alone before that; "the following" those behind it.
 
 Weaker than these (`_WEAK`): what *would* be, what is measured or rejected, the other root, and the condition behind
 "for", "if" and "when" is a claim only where nothing else is stated about the same quantity, and takes nothing back.
@@ -31,21 +29,17 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.denials import denied_starts
+from prism.latex.extraction.denials import clauses_on_others, denied_starts, says_it_is_wrong
+from prism.latex.extraction.worded_clauses import WordedText, read_worded
 from prism.latex.prose import (
     FORMULA,
-    HEDGES,
-    NEGATIONS,
     WRONG_WORDS,
-    is_negation,
     line_end,
     mask_formulas,
     sentence_end,
     sentence_start,
-    words,
 )
-from prism.latex.word_lists import all_words, any_word
-from prism.latex.words import word_set
+from prism.latex.word_lists import FIRST_UNPARTED, any_word
 
 Span = tuple[int, int]  # offsets in the masked text
 
@@ -71,7 +65,7 @@ _NOUN = (
 )
 _CROSS = "[✗✘❌✖🚫👎☒]\ufe0f?"
 _ARROW = r"(?:\\(?:Rightarrow|Longrightarrow|implies|to|rightarrow)(?![A-Za-z])|[⇒⟹→]|[=-]>)"
-_NEW_SENTENCE = re.compile(r"\s+[A-Z][a-z]*[ ,]")
+_NEW_SENTENCE = re.compile(rf"\s+[¿¡]?[A-ZÀ-ÖØ-Þ][^\W\d_]*[ ,'’]|\s*\n\s*[{FIRST_UNPARTED}-\U0010ffff]")
 _ARROW_ALONE = re.compile(rf"\s*{_ARROW}\s*")  # between dollars it is a sign of the prose
 
 
@@ -83,11 +77,13 @@ class MaskedText:
         shown: the text.
         lowered: the same in lower case, character by character, for patterns that are then faster.
         starts: offset in it of each delimited formula, ascending.
+        worded: the clauses of `lowered`; none without a formula.
     """
 
     shown: str
     lowered: str
     starts: Sequence[int]
+    worded: WordedText
 
 
 def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
@@ -109,12 +105,15 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
     starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
     shown = _NO_WIDTH.sub("", shown) if dropped else shown
     # The letters that `re.IGNORECASE` takes for an i or s, and `lower` does not; `İ` alone would become two characters.
-    return MaskedText(shown, shown.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower(), starts)
+    lowered = shown.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower()
+    return MaskedText(shown, lowered, starts, read_worded(lowered if FORMULA in shown else ""))
 
 
 def denied_blocks(masked: MaskedText, *, is_statement: bool) -> frozenset[int]:
     """Return the indices of the delimited formulas that the text denies, takes back or only asks about or to show."""
-    denied = denied_starts(masked.lowered, masked.starts, is_statement=is_statement)
+    if FORMULA not in masked.shown:
+        return frozenset()
+    denied = denied_starts(masked.worded, masked.starts, is_statement=is_statement)
     denials = ((start, start + 1) for start in denied)
     return blocks_in(masked.starts, chain(denials, _spans_taken_back(masked)))
 
@@ -254,7 +253,6 @@ class _StructuredText:
     """The text with its formulas masked, and its paragraphs and headings, both ascending."""
 
     text: str
-    lowered: str  # as of `MaskedText`
     paragraphs: Sequence[_Paragraph]
     headings: Sequence[_Heading]
 
@@ -263,40 +261,19 @@ class _StructuredText:
         return bisect_right(self.paragraphs, position, key=lambda paragraph: paragraph.start) - 1
 
 
-# All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
-_TAKING_BACK = (
-    *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
-    *"contradict absurd nonsens myth blunder kidding joking".split(),
-    *"none neither nothing ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ oops".split(), *_TAKEN_BACK_WORDS,
-    "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
-    "scratch", "i take", *(word.lower() for word in sorted(all_words("denials"))),
-)  # fmt: skip
-_NOT = ("not ", "n't ")
-_NOT_SO = tuple(no + word for no in _NOT for word in "true correct right valid hold".split())
-_NOT_SO += ("not the case", "not so", "what not to")
-
-
 def _spans_taken_back(masked: MaskedText) -> Iterator[Span]:
     """Yield the spans that a heading, a label, a table or another sentence calls wrong, ascending and disjoint."""
     shown = masked.shown
-    if FORMULA not in shown:
-        return
     found = list(_spans_in_tables(shown)) if "|" in shown else []
-    if _may_take_back(masked.lowered):
-        layout = _StructuredText(shown, masked.lowered, _paragraphs(shown), _headings(shown))
-        found += chain(_spans_under_headings(layout), _spans_beside_labels(layout), _spans_called_wrong(layout))
+    layout = _StructuredText(shown, _paragraphs(shown), _headings(shown))
+    found += chain(
+        _spans_under_headings(layout), _spans_beside_labels(layout), _spans_called_wrong(layout, masked.worded)
+    )
     reach = 0
     for low, high in sorted(found):  # overlaps are merged, so that no text makes this quadratic
         if high > reach:
             yield max(low, reach), high
             reach = high
-
-
-def _may_take_back(lowered: str) -> bool:
-    """Return True if a text in lower case has any of the words that call something wrong."""
-    if any(no in lowered for no in _NOT) and any(words in lowered for words in _NOT_SO):
-        return True
-    return any(word in lowered for word in _TAKING_BACK)
 
 
 def _paragraphs(shown: str) -> list[_Paragraph]:
@@ -439,12 +416,6 @@ def announces_wrong(title: str) -> bool:
 
 # Labels and marks -------------------------------------------------------------------------------------------------
 
-_LABEL = re.compile(  # of a text in lower case
-    rf"(?:^|[.;!?|(\[][)\]]?[ \t]?)[ \t>*_+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?P<label>(?:{_QUALIFIER}){{0,3}}"
-    rf"(?:{_ADJECTIVE}(?:\s{_NOUN})?|mistakes?|not so|(?:here|these|the following) (?:is|are)(?:\s\w{{1,12}}){{0,2}}"
-    rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
-    re.MULTILINE,
-)
 _FOOTNOTE = re.compile(
     r"^[ \t]{0,3}(?:\[\^(?P<name>[\w-]{1,20})\]:|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotetext)\{)"
     r"[ \t]*(?P<note>[^\n}]{1,300})",
@@ -466,15 +437,8 @@ _CHECK = re.compile("[✓✔✅]")
 
 
 def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
-    """Yield the spans of formulas and lists behind labels such as `Wrong:`, and of formulas beside ✗ or `(wrong)`."""
-    shown, reach = layout.text, 0
-    for mark in _LABEL.finditer(layout.lowered):
-        if mark.start() < reach:
-            continue
-        end = line_end(shown, mark.end())
-        if not shown[mark.end() : end].strip(" \t*_"):
-            reach = _end_of_text_below(layout, end)
-            yield mark.end(), reach
+    """Yield the spans of formulas beside ✗ or `(wrong)`, or with a footnote that says so."""
+    shown = layout.text
     for mark in _MARKED.finditer(shown):
         if mark["before"]:
             check = _CHECK.search(shown, mark.end(), line_end(shown, mark.end()))
@@ -487,9 +451,9 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
 def _spans_with_footnotes(shown: str) -> Iterator[Span]:
     r"""Yield the spans of formulas whose footnote calls them wrong, `[^1]: This is false` or `\footnote{...}`."""
     for mark in _WITH_FOOTNOTE.finditer(shown):
-        if _DENIES.search(mark["note"]):
+        if says_it_is_wrong(mark["note"]):
             yield _formula_ending(shown, mark.start())
-    denied = {name for name, note in _named_marks(_FOOTNOTE.finditer(shown)) if _DENIES.search(note["note"])}
+    denied = {name for name, note in _named_marks(_FOOTNOTE.finditer(shown)) if says_it_is_wrong(note["note"])}
     for name, mark in _named_marks(_TO_FOOTNOTE.finditer(shown)) if denied else ():
         if name in denied and mark["formula"]:
             yield _formula_ending(shown, mark.start())
@@ -561,95 +525,25 @@ def _cell_text(shown: str, cell: Span) -> str:
 
 # Sentences about other places -------------------------------------------------------------------------------------
 
-_ABOVE = r"(?:above|previous|preceding|earlier|foregoing|prior)"
-_PLACED = r"(?:(?:\s(?:given|written|stated|listed|shown|derived))?\s(?:above|so far|before this))"
-_IS = r"\s(?:is|are|was|were)"
-_SURELY = (
-    r"(?:\s(?:all|both|each|also|clearly|simply|certainly|obviously|therefore|thus|just|actually|definitely"
-    r"|completely|totally|in fact)){0,3}"
-)
-SAYS_WRONG = rf"(?:{_IS}{_SURELY}\s{_WRONG}|\s(?:does|do|did)(?: not|n't) hold|{_IS}n't (?:true|correct|right|valid))"
-SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
-_SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
-_ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
-_WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
-_ABOUT = re.compile(  # of a text in lower case; two letters spare most words the rest
-    r"\b(?=[abdefimnostw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur| r| w| t|cr))(?:"
-    rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
-    rf"|{_WROTE}{_PLACED}?){SAYS_WRONG}"
-    rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
-    rf"{_SAYS_RIGHT}"
-    rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){SAYS_WRONG}"
-    rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
-    r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
-    rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
-    rf"{_PLACED}){SAYS_WRONG}"
-    rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){SAYS_WRONG}"
-    rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
-    rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
-    rf"|(?P<below>(?:{_ALL} )?(?:the following(?: lists?)?|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?"
-    r"(?: below)?)"
-    rf"{SAYS_WRONG}"
-    rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
-    rf"|(?P<rest>everything(?: that follows| below)){SAYS_WRONG}"
-    r")"
-)
-_DENIES = re.compile(
-    rf"\b(?:this|that|it|which)(?: {_NOUN})?{SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}"
-    rf"|{_WRONG_ELSEWHERE}|{TAKEN_BACK})\W*$",
-    re.IGNORECASE,
-)
 
-
-def denies(note: str) -> bool:
-    """Return True if a note to a formula calls it wrong: "This is false"."""
-    return _DENIES.search(note) is not None
-
-
-_OPEN = HEDGES | NEGATIONS | word_set("none nothing why assumed assumption doubt doubts doubtful claim claims")
-
-
-def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
+def _spans_called_wrong(layout: _StructuredText, read: WordedText) -> Iterator[Span]:
     """Yield the spans that sentences elsewhere call wrong, such as "all of the above is wrong"."""
     shown = layout.text
     starts = [heading.start for heading in layout.headings]
     reach = 0
-    for mark in _ABOUT.finditer(layout.lowered):
-        if is_not_asserted(shown, mark):
-            continue
-        if mark["all"] or mark["none"]:
-            yield 0, mark.start()
-        elif mark["whole"]:
+    for kind, low, high in clauses_on_others(read):
+        if kind == "whole":
             yield 0, len(shown)
-        elif mark["section"] or mark["naught"]:
-            at = bisect_left(starts, mark.start())
+        elif kind == "everything":
+            at = bisect_left(starts, low)
             own = starts[at - 1] if at else 0
-            has_own = shown.find(FORMULA, own, mark.start()) >= 0
-            yield own if has_own else _start_of_text_above(layout, mark.start()), mark.start()
-        elif mark["these"] or mark["neither"]:
-            yield _start_of_text_above(layout, mark.start()), mark.start()
-        elif mark["rest"]:
-            yield mark.end(), len(shown)
-        elif mark.start() >= reach:
-            end = line_end(shown, mark.end())
-            is_here = shown.find(FORMULA, mark.end(), end) >= 0
-            reach = sentence_end(shown, mark.end()) if is_here else _end_of_text_below(layout, end)
-            if is_here and FORMULA not in shown[mark.end() : reach]:
-                reach = _end_of_text_below(layout, mark.end())
-            yield mark.end(), reach
-
-
-def is_not_asserted(shown: str, mark: re.Match[str]) -> bool:
-    """Return True if a sentence only asks, supposes or denies that other formulas are wrong, so that they stay.
-
-    Args:
-        shown: the text with its formulas masked.
-        mark: match of `_ABOUT`, "these are wrong". A "they" counts only where it begins the sentence: else it refers
-            to a noun of the sentence.
-    """
-    before = shown[sentence_start(shown, mark.start()) : mark.start()]
-    if mark[0][:4] == "they" and before.strip(" \t\n>*_"):
-        return True
-    clause = words(re.split("[,;:—–]", before)[-1])
-    is_open = any(word in _OPEN or is_negation(word) for word in clause)
-    return is_open or shown.startswith("?", sentence_end(shown, mark.end()))
+            yield own if shown.find(FORMULA, own, low) >= 0 else 0, low
+        elif kind == "plural":
+            yield _start_of_text_above(layout, low), low
+        elif high >= reach:
+            end = line_end(shown, high)
+            is_here = shown.find(FORMULA, high, end) >= 0
+            reach = sentence_end(shown, high) if is_here else _end_of_text_below(layout, end)
+            if is_here and FORMULA not in shown[high:reach]:
+                reach = _end_of_text_below(layout, high)
+            yield high, reach

@@ -14,32 +14,25 @@ falsehood that the text supposes ("assume $0 = 1$"), up to its end, and a formul
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.retractions import (
-    SAYS_WRONG,
-    TAKEN_BACK,
-    MaskedText,
-    Span,
-    blocks_in,
-    is_not_asserted,
-)
+from prism.latex.extraction.denials import n_unknown, says_wrong
+from prism.latex.extraction.retractions import MaskedText, Span, blocks_in
+from prism.latex.extraction.worded_clauses import WordedText, has_role
 from prism.latex.prose import FORMULA, is_negation, sentence_end, sentence_start, words
+from prism.latex.word_lists import any_word
 
 _NUMBER = r"\(?\d{1,2}\)?|\(?\\(?:eq)?ref\{[^{}\s]{1,40}\}\)?"
 _NUMBERS = rf"(?:{_NUMBER})(?:(?:, (?:and )?| and | & | ?[-–] ?| to )(?:{_NUMBER}))*"
-_NAME = r"(?:lines?|steps?|items?|rows?|equations?|eqs?\.?|formula[se]?|results?|points?|numbers?|no\.)"
-_STRUCK = rf"(?:crossed out|struck(?: out| through|)|{TAKEN_BACK}|deleted|cancell?ed|void|to be (?:ignored|dropped))"
-_SENTENCE = re.compile(  # of a text in lower case
-    r"(?:\b(?:ignore|disregard|discard|forget|drop|delete|scrap|strike(?: out)?|cross out)(?: the)?"
-    rf" {_NAME} {_NUMBERS}"
-    rf"(?=\s*(?:[.,;:!\n)]|$|and\b|entirely\b|above\b))"
-    rf"|\b(?:i (?:was|am) (?:wrong|mistaken)|i erred|i made an? (?:error|mistake|slip)) in (?:{_NAME} )?{_NUMBERS}"
-    rf"|(?:\b{_NAME} {_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and | ?[-–] ?)\(\d{{1,2}}\))*)"
-    rf"(?:{SAYS_WRONG}|\s(?:is|are|was|were)(?: hereby| now| all| both)? {_STRUCK}\b))"
+_NAME = any_word("lines")
+_NUMBERED = re.compile(  # of a text in lower case
+    rf"{_NAME}\s?{_NUMBERS}|\(\d{{1,2}}\)(?:(?:, | and | ?[-–] ?)\(\d{{1,2}}\))*"
 )
+_TAKING_BACK = frozenset(("dropping", "withdrawing", "retracting", "struck"))
+_FALSE = frozenset(("wrong", "faulty", "mistakes", "right", "struck", "retracting", "withdrawing"))
+_OPEN = frozenset(("doubting", "supposing", "ifs", "unsure", "negators", "subjects"))
 _EACH = re.compile(r"\d{1,2}|\{([^{}]+)\}")
 _RANGE = re.compile(r"(\d{1,2})\)? ?(?:[-–]|to) ?\(?(\d{1,2})")
 _LINE = re.compile(
@@ -58,18 +51,34 @@ def struck_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> fro
         blocks: its delimited formulas, ascending.
         masked: the same with its formulas masked.
     """
-    struck = [(mark, list(_numbers_in(mark[0]))) for mark in _SENTENCE.finditer(masked.lowered)]
+    struck = [mark for mark in _NUMBERED.finditer(masked.lowered) if _is_struck(masked.worded, *mark.span())]
     if not struck:
         return frozenset()
     places = sorted(_numbered_places(text, blocks, masked), key=lambda place: place[1])
     spans = []
-    for mark, numbers in struck:
-        if is_not_asserted(masked.shown, mark):
-            continue
-        for number in numbers:
+    for mark in struck:
+        for number in _numbers_in(mark[0]):
             meant = [span for name, span in places if name == number and span[0] < mark.start()]
             spans += [(low, min(high, mark.start())) for low, high in meant[-1:]]
     return blocks_in(masked.starts, spans)
+
+
+def _is_struck(read: WordedText, low: int, high: int) -> bool:
+    """Return True if the words around a number say that its line is wrong, or take it back: "ignore line 2"."""
+    clause = read.clauses[bisect_right(read.clauses, high, key=lambda each: each.start) - 1]
+    first = read.clauses[read.firsts[clause.sentence]].start
+    before, behind = read.within(first, low), read.within(high, clause.end)
+    if read.asks(clause):
+        return False
+    verb = next((mark for mark in reversed(before) if _TAKING_BACK & mark.roles), None)
+    if verb is not None and n_unknown(read, verb.end, low) == 0 and not has_role(read, first, verb.start, *_OPEN):
+        return not has_role(read, high, clause.end, "negators", "harmless")
+    told = next((mark for mark in behind if _FALSE & mark.roles), None)
+    if told is None or n_unknown(read, high, told.start) or any(_OPEN & mark.roles for mark in before):
+        return False
+    if not _TAKING_BACK.isdisjoint(told.roles) and not has_role(read, high, told.start, "negators"):
+        return True
+    return says_wrong(read, high, clause.end)
 
 
 def _numbers_in(sentence: str) -> Iterator[str]:

@@ -37,6 +37,7 @@ _PHRASE_WORD = re.compile(r"[^\W\d_]+\*?")
 _Phrase = tuple[tuple[str, ...], frozenset[str]]  # further words, and roles
 _STEM = "*"  # at the end of a word in the lists: the word may go on
 _GAP = " … "  # in the lists, between two words of one phrase that others may part: "ziehe … zurück"
+_STANDING = frozenset(("negators", "harmless", "doubting"))  # a phrase with one of these in it does not say wrong
 _MOST_BETWEEN = 8  # words in such a gap
 
 
@@ -119,10 +120,18 @@ def _phrases() -> _Phrases:
             for text in map(str.lower, lists.get(role if role == INSTEAD else f"claims.{role}", ())):
                 is_unparted = max(text) >= FIRST_UNPARTED
                 (unparted if is_unparted else roles).setdefault(text, set()).add(role)
-        for text, found in roles.items():  # "no es" and "no puedo" negate what "no" does, "klopt niet" says wrong
-            within = set[str]().union(*(roles.get(word, ()) for word in text.split()))
+        for (
+            text,
+            found,
+        ) in roles.items():  # "no es" negates as "no" does, "klopt niet" says wrong, "foi um erro" as "um erro"
+            tail = text.partition(" ")[2]
+            within = set[str]().union(*(roles.get(word, ()) for word in (*text.split(), tail)))
+            if {"retracting", "disowning"} & found and {"wrong", "mistakes"} & within and not _STANDING & within:
+                found.add("faulty")
+            if "retracting" in found and "withdrawing" in roles.get(text.partition(" ")[0], ()):
+                found.add("withdrawing")
             if "negators" in within and found.isdisjoint(("negators", "harmless")):
-                if {INSTEAD, "obliging"} & found:
+                if {INSTEAD, "obliging", "coming", "everything", "plural"} & found:
                     found.add("negators")
                 elif "right" in within and " " in text:
                     found.add("wrong")

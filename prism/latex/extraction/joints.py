@@ -72,7 +72,7 @@ _SORTS = tuple(
 )
 _OR = re.compile(
     rf"\bor\b(?! (?:rather|better|actually|no)\b)|^ ?/ ?$|{any_word('alternatives')}"
-    rf"|^[^.!?:]*(?!only){any_word('claims.doubting')}[^.!?:]*$",
+    rf"|^[^.!?:。！？：]*(?!only|may\b){any_word('claims.doubting')}[^.!?:。！？：]*$",
     re.IGNORECASE,
 )
 _STATES = re.compile(r"[=<>≈§]|\\(?!(?:lor|vee)\b)|\d")
@@ -91,7 +91,8 @@ _CHOICE = re.compile(
 _BULLET = re.compile(r"[.,;| ]*(?:[-+•]|\(?\w{1,2}(?:[.)]| ?\|)[ |]*)?")
 _NOUN = (  # of an option; what one does in turn, and what is asked, are none
     r"(?!(?i:step|part|case|question|problem|exercise|attempt|try|trial|round|iteration|stage|draft|order|line|guess"
-    r"|approximation|versuch|schritt|teil|fall|aufgabe|essai|étape)\b)[^\W\d_]{3,15}"
+    r"|approximation|term|equation|component|derivative|integral|mode|branch|region|body|law"
+    r"|versuch|schritt|teil|fall|aufgabe|essai|étape)\b)[^\W\d_]{3,15}"
 )
 _OPTION = re.compile(  # behind an option A the next: `(A) F (B) G`, `A. F B. G`, "Student A: F. Student B: G"
     rf"[.,;]? ?(?:\(?(?P<letter>[B-J])[.)]|#*-? ?(?P<noun>{_NOUN}) (?P<mark>[B-J2-9]) ?[.:]"

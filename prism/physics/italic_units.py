@@ -229,9 +229,14 @@ def _to_power(base: Expr, power: int) -> Expr:
     return base if power == 1 else Expr("pow", (base, number(power)))
 
 
+def _first_letter(node: Expr) -> str:
+    """Return the character with which an expression begins, without spelling it, which costs."""
+    return _first_letter(node.args[0]) if node.args else node.name[:1]
+
+
 def _hyphenated_units(node: Expr, text: str) -> Expr:
     """Return `5 N - m` as the product that `5 N-m` means; any other difference as it is."""
-    if node.op != "sub" or not re.search(f"[A-Za-z]-{re.escape(str(node.args[1])[:1])}", text):
+    if node.op != "sub" or not text or not re.search(f"[A-Za-z]-{re.escape(_first_letter(node.args[1]))}", text):
         return node
     above, below = _hyphenated_units(node.args[0], text), node.args[1]
     is_negative = above.op == "neg"

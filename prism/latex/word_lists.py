@@ -32,7 +32,8 @@ CLAIMS = frozenset((
     *("infinitive", "breaks", "contrasting", "harmless", "limiting", "retracting", "undecided", "withdrawing"),
     *("dropping", "struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly"),
     *("disowning", "tasks", "commanding", "obliging", "proving", "done", "asking", "affirming", "doubting", "relative"),
-    *("everything", "whole", "plural", "coming", "apart", "common"),
+    *("everything", "whole", "plural", "coming", "apart", "former", "latter", "counted", "choosing"),
+    *("headline", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

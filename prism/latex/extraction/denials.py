@@ -54,7 +54,6 @@ _FUNCTION = frozenset(
     ("common", "subjects", "referring", "stating", "linking", "right", "obliging", "asserting", "relative", "negators")
 )
 _CONDITIONS = frozenset(("ifs", "limiting"))
-_ANNOUNCING = frozenset((":", "：", "–", "—"))
 _COMMAS = frozenset((",", "，", "、"))
 _STOPS = frozenset(".!。！\n")
 _TAKING_BACK = frozenset(("withdrawing", "dropping"))
@@ -86,17 +85,16 @@ def denied_starts(read: WordedText, starts: Sequence[int], *, is_statement: bool
         is_statement: the text is a problem's, which gives what it asks to show.
     """
     rules = [rule for rule in _RULES if not (is_statement and rule is _is_task)]
-    lowered = read.text
     bounds = [clause.start for clause in read.clauses]
     taken_back = list(_spans_denied_at_once(read, bounds))
     for start in starts:
         if any(low <= start < high for low, high in taken_back):
             yield start
             continue
-        end = _FORMULA.match(lowered, start).end()  # type: ignore[union-attr]
+        end = _FORMULA.match(read.text, start).end()  # type: ignore[union-attr]
         place = bisect_right(bounds, start) - 1
         if place >= 0 and end > start:
-            following = lowered.find(FORMULA, end, read.clauses[place].end)
+            following = read.text.find(FORMULA, end, read.clauses[place].end)
             high = following if following >= 0 else read.clauses[place].end
             low = _governor_start(read, place, start, end)
             at = _Formula(place, start, end, low, high, read.within(low, start), read.within(end, high))
@@ -211,7 +209,7 @@ def clauses_on_others(read: WordedText) -> Iterator[tuple[str, int, int]]:
         if any(_OPEN & mark.roles for mark in read.within(first, named.start)) or "doubting" in roles:
             continue
         kind = next(role for role in _PLACES_IN_ORDER if role in roles)
-        if kind == "plural" and not _is_said_of(read, low, named, clause.end):
+        if kind == "plural" and named.place >= 0 and not _is_said_of(read, low, named, clause.end):
             continue
         taken_back = {"withdrawing", "retracting", "disowning"} & roles and "negators" not in roles
         if (taken_back and kind == "everything") or says_wrong(read, low, clause.end):
@@ -221,8 +219,6 @@ def clauses_on_others(read: WordedText) -> Iterator[tuple[str, int, int]]:
 def _is_said_of(read: WordedText, low: int, subject: Mark, high: int) -> bool:
     """Return True for "these are wrong", not for "these experiments contradict the theory"."""
     told = [mark for mark in read.within(subject.end, high) if (_FAULTS | {"right"}) & mark.roles]
-    if subject.place < 0:
-        return True
     if not told or read.n_words(low, subject.start) >= _NEAR or n_unknown(read, subject.end, told[0].start):
         return False
     behind = bisect_left(read.word_starts, told[-1].end)
@@ -241,8 +237,9 @@ def _is_label_of_wrong(read: WordedText, clause: Clause) -> bool:
     ):
         return False
     low = max(line, clause.start)
-    is_short = 0 < read.n_words(low, clause.end) <= _LABEL and not has_role(read, low, clause.end, "referring", "right")
-    return is_short and says_wrong(read, low, clause.end, is_label=True)
+    if read.n_words(low, clause.end) > _LABEL or has_role(read, low, clause.end, "referring", "right"):
+        return False
+    return has_role(read, low, clause.end, "headline") or says_wrong(read, low, clause.end, is_label=True)
 
 
 def says_it_is_wrong(note: str) -> bool:
@@ -345,7 +342,9 @@ def _is_in_a_mistake(read: WordedText, at: _Formula) -> bool:
 
 def n_unknown(read: WordedText, low: int, high: int) -> int:
     """Return the number of words between two offsets that are neither function words nor refer to a formula."""
-    marks = (mark for mark in read.within(low, high) if _FUNCTION & mark.roles and not _CONDITIONS & mark.roles)
+    marks = (
+        mark for mark in read.within(low, high) if _FUNCTION & mark.roles and mark.roles.isdisjoint(("ifs", "limiting"))
+    )
     return read.n_words(low, high) - sum(read.n_words(mark.start, mark.end) for mark in marks)
 
 

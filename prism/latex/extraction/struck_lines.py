@@ -1,4 +1,4 @@
-r"""Lines and equations that a text takes back by their number: "ignore line 2", "(2) is wrong" (semantics C.6).
+r"""Lines and equations that a text takes back by their number: "ignore line 2", "Zeile 2 ist falsch" (semantics C.6).
 
 A number is that of a line which begins with it (`2.`, `(2)`, `**Step 2:**`), of an equation with a tag or with the
 number behind it, or the name of a label, `\eqref{eq:a}`. The last one of that number before the sentence is meant.
@@ -21,7 +21,7 @@ from prism.latex.extraction.blocks import Block
 from prism.latex.extraction.denials import n_unknown, says_wrong
 from prism.latex.extraction.retractions import MaskedText, Span, blocks_in
 from prism.latex.extraction.worded_clauses import WordedText, has_role
-from prism.latex.prose import FORMULA, is_negation, sentence_end, sentence_start, words
+from prism.latex.prose import FORMULA
 from prism.latex.word_lists import any_word
 
 _NUMBER = r"\(?\d{1,2}\)?|\(?\\(?:eq)?ref\{[^{}\s]{1,40}\}\)?"
@@ -32,7 +32,7 @@ _NUMBERED = re.compile(  # of a text in lower case
 )
 _TAKING_BACK = frozenset(("dropping", "withdrawing", "retracting", "struck"))
 _FALSE = frozenset(("wrong", "faulty", "mistakes", "right", "struck", "retracting", "withdrawing"))
-_OPEN = frozenset(("doubting", "supposing", "ifs", "unsure", "negators", "subjects"))
+_OPEN = frozenset(("doubting", "supposing", "ifs", "unsure", "negators"))
 _EACH = re.compile(r"\d{1,2}|\{([^{}]+)\}")
 _RANGE = re.compile(r"(\d{1,2})\)? ?(?:[-–]|to) ?\(?(\d{1,2})")
 _LINE = re.compile(
@@ -68,13 +68,12 @@ def _is_struck(read: WordedText, low: int, high: int) -> bool:
     clause = read.clauses[bisect_right(read.clauses, high, key=lambda each: each.start) - 1]
     first = read.clauses[read.firsts[clause.sentence]].start
     before, behind = read.within(first, low), read.within(high, clause.end)
-    if read.asks(clause):
-        return False
+    is_open = read.asks(clause) or any(_OPEN & mark.roles for mark in before)
     verb = next((mark for mark in reversed(before) if _TAKING_BACK & mark.roles), None)
-    if verb is not None and n_unknown(read, verb.end, low) == 0 and not has_role(read, first, verb.start, *_OPEN):
+    if verb is not None and not is_open and n_unknown(read, verb.end, low) == 0:
         return not has_role(read, high, clause.end, "negators", "harmless")
     told = next((mark for mark in behind if _FALSE & mark.roles), None)
-    if told is None or n_unknown(read, high, told.start) or any(_OPEN & mark.roles for mark in before):
+    if told is None or is_open or n_unknown(read, high, told.start) > (told.place < 0):
         return False
     if not _TAKING_BACK.isdisjoint(told.roles) and not has_role(read, high, told.start, "negators"):
         return True
@@ -107,15 +106,7 @@ def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> 
 # Passed over --------------------------------------------------------------------------------------------------------
 
 _REACH = 400  # characters before the word in which the two formulas stand
-_BY_PLACE = re.compile(
-    r"\b(?:the|this) (?P<place>former\b|latter\b|(?:first|second)(?= (?:one |formula |value )?(?:is|was|counts)\b))"
-)
-_CHOOSES = re.compile(
-    r"\b(?:take|choose|pick|adopt|prefer|keep|trust|believe|use|go with|stand by|settle on|opt for|right|correct|true"
-    r"|answer|counts|wrong|false|incorrect|mistaken|of (?:them|the two|these))\b"
-)
-_WRONG = re.compile(r"\b(?:wrong|false|incorrect|mistaken|reject|discard|drop)\b")
-_CLAUSE = re.compile(r"[,;:]")
+_CHOOSING = frozenset(("choosing", "right", "wrong", "dropping", "withdrawing"))
 _SUPPOSED = re.compile(  # in a text in lower case
     r"\b(?:assum\w*|suppos\w*|let|grant\w*|hypothes\w*|angenommen|sei|gilt|admettons|soit|supong\w*|supon\w*)\b[^.;]{0,30}\Z"
 )
@@ -130,19 +121,18 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
         masked: the solution, its formulas masked.
     """
     found = set()
-    for mark in _BY_PLACE.finditer(masked.lowered):
-        behind = bisect_left(masked.starts, mark.start())
-        is_near = behind > 1 and mark.start() - masked.starts[behind - 2] <= _REACH
-        if mark["place"] in ("first", "second") and behind != 2:
-            continue  # of more than two it may be any
-        start, end = _clause_around(masked.lowered, mark)
-        clause = masked.lowered[start:end]
-        if not is_near or not _CHOOSES.search(clause):
+    for clause in masked.worded.clauses:
+        marks = masked.worded.within(clause.start, clause.end)
+        place = next((mark for mark in marks if {"former", "latter"} & mark.roles), None)
+        chosen = frozenset[str]().union(*(mark.roles for mark in marks)) & _CHOOSING
+        behind = bisect_left(masked.starts, place.start) if place else 0
+        if place is None or not chosen or behind < 2 or place.start - masked.starts[behind - 2] > _REACH:
             continue
-        is_denied = any(map(is_negation, words(masked.lowered[start : mark.start()])))
-        is_denied = is_denied != (_WRONG.search(clause) is not None)
-        takes_former = (mark["place"] in ("former", "first")) != is_denied
-        found.add(behind - 1 if takes_former else behind - 2)
+        if "counted" in place.roles and behind != 2:
+            continue  # of more than two it may be any
+        is_denied = has_role(masked.worded, clause.start, place.start, "negators")
+        is_denied = is_denied != (not chosen.isdisjoint(("wrong", "dropping", "withdrawing")))
+        found.add(behind - 1 if ("former" in place.roles) != is_denied else behind - 2)
     return frozenset(found)
 
 
@@ -166,11 +156,3 @@ def disowned_blocks(text: str, blocks: Sequence[Block], masked: MaskedText) -> f
         if sides and int(sides[1]) != int(sides[2]) and _SUPPOSED.search(masked.lowered[: block.outer_start][-_REACH:]):
             return frozenset(found.union(range(k + 1, len(blocks))))
     return frozenset(found)
-
-
-def _clause_around(text: str, mark: re.Match[str]) -> tuple[int, int]:
-    """Return the offsets of the clause around a match: within its sentence, between commas and colons."""
-    start, end = sentence_start(text, mark.start()), sentence_end(text, mark.end())
-    start = max((each.end() for each in _CLAUSE.finditer(text, start, mark.start())), default=start)
-    turn = _CLAUSE.search(text, mark.end(), end)
-    return start, turn.start() if turn else end

@@ -33,7 +33,7 @@ CLAIMS = frozenset((
     *("dropping", "struck", "unsure", "supposing", "absurd", "unreal", "ifs", "citing", "others", "formerly"),
     *("disowning", "tasks", "commanding", "obliging", "proving", "done", "asking", "affirming", "doubting", "relative"),
     *("everything", "whole", "plural", "coming", "apart", "former", "latter", "counted", "choosing"),
-    *("headline", "common"),
+    *("headline", "preceding", "common"),
 ))  # fmt: skip
 """Roles of words around a formula that say if it is claimed; see `latex.extraction.denials`."""
 ANSWERS = MEANINGS | frozenset(("not", "maybe", "but", "is", "empty"))

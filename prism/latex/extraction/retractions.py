@@ -527,8 +527,8 @@ def _spans_called_wrong(layout: _StructuredText, read: WordedText) -> Iterator[S
     for kind, low, high in clauses_on_others(read):
         if kind == "whole":
             yield 0, len(shown)
-        elif kind == "everything":
-            at = bisect_left(starts, low)
+        elif kind in ("everything", "preceding"):
+            at = bisect_left(starts, low) if kind == "everything" else 0
             own = starts[at - 1] if at else 0
             yield own if shown.find(FORMULA, own, low) >= 0 else 0, low
         elif kind == "plural":

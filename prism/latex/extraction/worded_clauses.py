@@ -131,7 +131,7 @@ def _phrases() -> _Phrases:
             if "retracting" in found and "withdrawing" in roles.get(text.partition(" ")[0], ()):
                 found.add("withdrawing")
             if "negators" in within and found.isdisjoint(("negators", "harmless")):
-                if {INSTEAD, "obliging", "coming", "everything", "plural"} & found:
+                if {INSTEAD, "obliging", "coming", "everything", "plural", "preceding"} & found:
                     found.add("negators")
                 elif "right" in within and " " in text:
                     found.add("wrong")

@@ -28,7 +28,7 @@ def is_copy(stated: Formula, node: ReferenceNode, shown: Collection[Formula] = (
         node: that it matches.
         shown: formulas of the problem, solved already, that the node leads to (see `shown_by`).
     """
-    asked = asked_of(node)
+    asked = subjects_of_node(node)
     is_unsolved = bool(node.given and asked) and not is_solved_form(stated, asked)
     solved = shown_by(node)
     repeated = (*shown, *(given for given in node.given if asked and given not in solved))
@@ -37,11 +37,11 @@ def is_copy(stated: Formula, node: ReferenceNode, shown: Collection[Formula] = (
 
 def shown_by(node: ReferenceNode) -> tuple[Formula, ...]:
     """Return the formulas of the problem that are a final answer as it is: what it follows from has to be said."""
-    is_solved = bool(asked_of(node))
+    is_solved = bool(subjects_of_node(node))
     return tuple(f for f in node.given if is_solved and any(_is_same_form(f, wanted) for wanted in node.formulas))
 
 
-def asked_of(node: ReferenceNode) -> frozenset[str]:
+def subjects_of_node(node: ReferenceNode) -> frozenset[str]:
     """Return the symbols that the formulas of a node are solved for; empty if it has another kind of formula."""
     equations = (f for f in node.formulas if f.relations == ("=",))
     return frozenset(subject.name for f in equations if (subject := subject_of(f)) is not None)

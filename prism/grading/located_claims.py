@@ -117,14 +117,11 @@ def locate_claims(
     withdrawn = withdrawn_orders(located, formulas)
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
-    ends = [(letters_at(parts, item.span[0]), letters_at(parts, item.span[1] - 1)) for item in located]
-    letters = [first if first == last else () for first, last in ends]  # a box over several parts is common to them
+    letters = [_letters_within(parts, item.span) for item in located]
     unsettled = unsettled_orders(located, formulas, letters, text, known)
     located = [replace(item, in_passing=True) if k in unsettled else item for k, item in enumerate(located)]
     redefined = redefined_orders(located, formulas, letters, text, known, question)
-    rivals = {  # what is not replaced by an erratum earns nothing, and contradicts what it did before
-        order: f for order, name in redefined.items() if (f := formulas[order]) and name in (*symbols_of(f), "=")
-    }
+    rivals = _not_replaced(redefined, formulas)
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     formulas = with_tied_letters(located, formulas, text, known, question)
     conditioned = conditioned_orders(located, formulas, text, known, stated, context)
@@ -143,6 +140,18 @@ def locate_claims(
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
+
+
+def _letters_within(parts: Sequence[Part], span: tuple[int, int]) -> tuple[str, ...]:
+    """Return the letters of the part that a formula stands in; none for a box over several, which is common to them."""
+    first, last = letters_at(parts, span[0]), letters_at(parts, span[1] - 1)
+    return first if first == last else ()
+
+
+def _not_replaced(redefined: Mapping[int, str], formulas: Sequence[Formula | None]) -> dict[int, Formula]:
+    """Return what no erratum replaces, by its order: it earns nothing, and contradicts what it did before."""
+    named = ((order, name, formulas[order]) for order, name in redefined.items())
+    return {order: f for order, name, f in named if f and name in (*symbols_of(f), "=")}
 
 
 @dataclass(frozen=True, slots=True)

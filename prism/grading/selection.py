@@ -103,7 +103,7 @@ def select(
             ]
         is_option = _are_options(node, with_distances, located)
         withheld = withheld_reasons(
-            nearest_assertions(with_distances, is_asked_once=_is_asked_once(node.index, prepared)),
+            nearest_assertions(with_distances, is_of_one_part=_is_of_one_part(node.index, prepared)),
             is_final=node.index in prepared.problem.dag.finals,
             is_list=is_list,
             is_number=node.is_number,
@@ -146,7 +146,7 @@ def _assertions_on_nodes(
     for node in nodes:
         with_distances: list[tuple[int, Assertion]] = []
         letter = prepared.letters.get(node.index, "")
-        if letter not in marked and _is_asked_once(node.index, prepared):
+        if letter not in marked and _is_of_one_part(node.index, prepared):
             letter = ""  # under whatever mark it stands, nothing else can be meant
         for claim in located:
             k = rows.get(claim.order)
@@ -611,14 +611,14 @@ def _n_distinct_statements(assertions: Iterable[Assertion]) -> int:
     return len({str(each.statement.formula) for each in assertions})
 
 
-def _is_asked_once(index: int, prepared: PreparedProblem) -> bool:
+def _is_of_one_part(index: int, prepared: PreparedProblem) -> bool:
     """Return True if no other part of the problem asks for the quantity of a node."""
     own = prepared.letters.get(index, "")
     return all(prepared.letters.get(other, own) == own for other in prepared.rivals[index])
 
 
 def nearest_assertions(
-    with_distances: Iterable[tuple[int, Assertion]], *, is_asked_once: bool = False
+    with_distances: Iterable[tuple[int, Assertion]], *, is_of_one_part: bool = False
 ) -> list[Assertion]:
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
@@ -630,7 +630,7 @@ def nearest_assertions(
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
             part itself, 1 in text common to all parts, OUT_OF_SCOPE in another part, where assertions never count.
-        is_asked_once: no other part asks for the quantity, so that the common text must mean the node's.
+        is_of_one_part: no other part asks for the quantity, so that the common text must mean the node's.
     """
     assertions = list(with_distances)
     nearest: list[Assertion] = []
@@ -642,6 +642,6 @@ def nearest_assertions(
         near = [each for distance, each in group if distance == closest or each.is_presented]
         last = max((each.place for each in near if each.stance == Stance.SUPPORTS), default=(0, 0))
         nearest += near
-        behind = [each for distance, each in group if is_asked_once and each.place > last and each not in near]
+        behind = [each for distance, each in group if is_of_one_part and each.place > last and each not in near]
         nearest += [each for each in behind if each.stance == Stance.CONTRADICTS and not each.is_approximate]
     return nearest

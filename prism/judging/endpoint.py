@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from prism.errors import PrismError
 from prism.inputs import parse_json, shown
-from prism.judging.pacing import LONGEST_WAIT, asked_wait
+from prism.judging.pacing import LONGEST_WAIT, wait_of_headers
 from prism.judging.replies import Reply, reply_of
 from prism.judging.tasks import NEEDS_JUDGE
 
@@ -181,7 +181,7 @@ class Endpoint:
             return Failure(Kind.END, f"the endpoint refuses (status {status}): {why}")
         if status in _OF_ONE:
             return Failure(Kind.REQUEST, f"status {status}: {why}")
-        wait = asked_wait({name.lower(): value for name, value in headers.items()})
+        wait = wait_of_headers({name.lower(): value for name, value in headers.items()})
         if wait is not None and wait > LONGEST_WAIT:
             return Failure(Kind.END, f"the endpoint asks to come back in {wait:.0f} s (status {status}): {why}", wait)
         return Failure(Kind.PASSING, f"status {status}: {why}", wait, is_refusal=status in _REFUSALS)

@@ -172,12 +172,12 @@ def seconds_of(text: str) -> float | None:
     return plain if math.isfinite(plain) and 0 <= plain < _MOST_SECONDS else None
 
 
-def asked_wait(headers: Mapping[str, str]) -> float | None:
+def wait_of_headers(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that an endpoint asks to wait before the next call; None where it says nothing.
 
     Retry-After may be a date: it is held against the date of the answer, so that no clock of this machine counts.
 
-    >>> asked_wait({"retry-after": "3"}), asked_wait({"retry-after-ms": "1500"}), asked_wait({})
+    >>> wait_of_headers({"retry-after": "3"}), wait_of_headers({"retry-after-ms": "1500"}), wait_of_headers({})
     (3.0, 1.5, None)
     """
     found = seconds_of(headers.get("retry-after-ms", ""))

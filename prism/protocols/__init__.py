@@ -26,7 +26,7 @@ To add a protocol NAME:
    - A note begins with a fixed head, and what differs from row to row stands behind a colon: `total: 7 in the file, 11
      from its penalties`. Summaries count rows by head.
 
-2. `prism/cli/protocol_NAME.py` holds the command: `@protocols.command("NAME")` on `prism.cli.protocols.protocols`. The
+2. `prism/cli/protocols/NAME.py` holds the command: `@protocols.command("NAME")` on `prism.cli.protocols.protocols`. The
    options that all protocols share are types there (`Out`, `Workers`, `Mapping`, `Keep`, `SkipUnknown`, `Thinking`,
    `MaxIncidents`, `PreferRules`; `AsJson` and `Force` come from `prism.cli.options`). Call `prepare_output(out,
    force=)` first, `graded_input(...)` for PROBLEMS ROLLOUTS, and `finish(rows, protocol=, variant=, out=, as_json=,

@@ -276,8 +276,7 @@ def run(
         tasks = make_tasks(problems, read(source, scanned.fields, problems))
         new = _unfinished_tasks(tasks, shards, options, on_done)
         job = partial(_grade_to_line, options=options)
-        n_new = 0
-        seconds: Counter[Step] = Counter()
+        n_new, seconds = 0, Counter[Step]()
         training = options.training
         run_tasks = run_tasks or partial(run_in_workers, workers=workers, training=training, kill_after=kill_after)
         for done in run_tasks(new, job):

@@ -24,8 +24,8 @@ NO_NAMES = {
     "equivalence/notation/means.py": 1,  # values that are drawn, which it names itself
     "equivalence/interpretation/draws.py": 1,  # `#` before the names that an interpretation makes
     "equivalence/interpretation/evaluation.py": 1,  # kinds of `at` nodes
-    "equivalence/interpretation/folding.py": 1,
-    "equivalence/interpretation/monomials.py": 1,
+    "equivalence/interpretation/integrals/folding.py": 1,
+    "equivalence/interpretation/series/monomials.py": 1,
     "grading/answers/named_in_words.py": 1,  # words of a text
     "problem/statement.py": 2,  # names of units
     "problem/collection.py": 2,  # files

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from prism.judging.pacing import LONGEST_OWN_WAIT, Pace, asked_wait, own_wait, seconds_of, wait_for_reset
+from prism.judging.pacing import LONGEST_OWN_WAIT, Pace, own_wait, seconds_of, wait_for_reset, wait_of_headers
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from prism.judging.pacing import LONGEST_OWN_WAIT, Pace, asked_wait, own_wait, s
     ],
 )
 def test_what_an_endpoint_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait(headers) == seconds
+    assert wait_of_headers(headers) == seconds
 
 
 @pytest.mark.parametrize(

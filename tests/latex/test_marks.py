@@ -6,7 +6,7 @@ import pytest
 
 from prism.algebra.expr import symbol
 from prism.latex import parse
-from prism.latex.parsing.marks import WrittenMarks, said_by, worded_condition, written_marks
+from prism.latex.parsing.marks import WrittenMarks, condition_in, worded_condition, written_marks
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_text_that_is_not_read_has_no_marks() -> None:
     [(r"i<j", "i < j"), (r"r\le R", "r <= R"), (r"j=1\\j\ne i", "j = 1 and j != i"), (r"\text {otherwise}", "None")],
 )
 def test_the_text_in_a_name_is_read_as_a_formula(text: str, said: str) -> None:
-    assert str(said_by(symbol(text))) == said
+    assert str(condition_in(symbol(text))) == said
 
 
 @pytest.mark.parametrize(

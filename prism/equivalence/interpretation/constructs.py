@@ -173,8 +173,7 @@ def constructs_of(f: Formula) -> Constructs:
     places = Counter(map(base_letter, names))
     inverted = [node.args[0] for node in nodes if node.op == "pow" and number_of(node.args[1]) == -1]
     bold = [node for node in inverted if _is_bold(node)]
-    bound = _bound_letters(nodes) | _letters_of_indices(nodes)
-    bound |= steps
+    bound = _bound_letters(nodes) | _letters_of_indices(nodes) | steps
     if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
         bound |= _OF_QUANTA | _states(nodes)
     if is_tensor:

@@ -71,7 +71,7 @@ from prism.equivalence.interpretation.values import (
     transpose,
     whole_number,
 )
-from prism.latex.parsing.marks import said_by
+from prism.latex.parsing.marks import condition_in
 
 _MOST_POWER = 256  # of a matrix
 _METRICS = frozenset(("g", r"\eta", r"\delta"))
@@ -679,7 +679,7 @@ def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scal
 
 def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
     """Return the order of a special function: a number, or a letter plus a whole number; Unvalued for others."""
-    said = said_by(Expr("sym", name=index))
+    said = condition_in(Expr("sym", name=index))
     if said is None:
         raise Unvalued("an order")
     return scalar(evaluator.value(said.members[0], scope))

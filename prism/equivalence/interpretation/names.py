@@ -26,7 +26,7 @@ from prism.algebra.expr import (
 from prism.algebra.symbols import HAT, TURNED, VECTOR, labels_of, replace_index, symbol_of
 from prism.algebra.terms import number_of, terms_of
 from prism.equivalence.interpretation.quantum.quantum_names import may_have_quanta
-from prism.latex.parsing.marks import said_by, written_marks
+from prism.latex.parsing.marks import condition_in, written_marks
 
 _NAMES_KEPT = 4096  # names, and sets of them, of which is kept what their indices are
 FUNCTIONS = (
@@ -652,7 +652,7 @@ def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[st
 
 def inequality_of(region: Expr) -> Formula | None:
     r"""Return the inequality that is written as a region below an integral, `r \le R`; None for another region."""
-    said = said_by(region)
+    said = condition_in(region)
     return said if said is not None and said.relations in (("<",), ("<=",)) else None
 
 

@@ -6,7 +6,7 @@ r"""Two formulas as an interpretation reads them: what one of them shows about a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
@@ -87,17 +87,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         if is_macaulay(node) or (node.op == "bracket" and node.name == "mean" and not keeps_means):
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":
-            own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
-            if symbol_of(node.name).sup in TURNED:
-                return Expr("opaque", (symbol(symbol_of(node.name).body),), "^T")
-            is_named = node.name in called & NAMED or order_of(node.name) is not None
-            if harmonic_indices(node.name) is not None and (
-                own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(node.name))
-            ):
-                harmonic = Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), node.name)
-                return Expr("opaque", (harmonic,), "*") if "*" in symbol_of(node.name).sup else harmonic
-            if is_named and len(own) == 1:
-                return Expr("apply", (symbol(own[0]),), node.name)
+            if (meant := _meant_by_symbol(node, depends, called)) is not None:
+                return meant
             return node if node in bound else _derivative_by_subscript(node, by)
         if node.op == "apply" and node.name not in NAMED and not is_special(node.name) and _is_own_call(node, depends):
             return read(symbol(node.name)) if symbol_of(node.name).primes else symbol(node.name)
@@ -120,6 +111,25 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
     one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
     return with_shared_nodes(replace(one, depends=depends), replace(two, depends=depends))
+
+
+def _meant_by_symbol(node: Expr, depends: Collection[tuple[str, str]], called: Collection[str]) -> Expr | None:
+    """Return the transpose, spherical harmonic or call of a known function that a symbol stands for; None for others.
+
+    Args:
+        depends: names and the variables that they depend on.
+        called: names that stand before brackets elsewhere.
+    """
+    read = symbol_of(node.name)
+    own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
+    if read.sup in TURNED:
+        return Expr("opaque", (symbol(read.body),), "^T")
+    is_harmonic = own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(node.name))
+    if harmonic_indices(node.name) is not None and is_harmonic:
+        harmonic = Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), node.name)
+        return Expr("opaque", (harmonic,), "*") if "*" in read.sup else harmonic
+    is_named = node.name in NAMED.intersection(called) or order_of(node.name) is not None
+    return Expr("apply", (symbol(own[0]),), node.name) if is_named and len(own) == 1 else None
 
 
 def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:

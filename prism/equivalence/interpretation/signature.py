@@ -42,7 +42,7 @@ from prism.equivalence.interpretation.names import (
 from prism.equivalence.interpretation.quantum.quanta import Space, space_of
 from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation.choice import notation_of
-from prism.latex.parsing.marks import said_by
+from prism.latex.parsing.marks import condition_in
 from prism.physics.context import Context
 
 PLACE = "#place"  # the variable of fields
@@ -278,9 +278,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         operators -= space.numbers_among(operators)
     if _has_directions(nodes):
         operators = frozenset(name for name in operators if not symbol_of(name).is_hat)
-        if not notation.basis:
-            hats = frozenset(node.name for node in nodes if node.op == "sym" and symbol_of(node.name).is_hat)
-            notation = replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
+        notation = _with_basis(notation, nodes)
     matrices = _matrix_names(nodes, operators, a, b)
     tensors = _tensor_letters((*a.members, *b.members))
     if space is not None and space.kind in ("pauli", "spin"):
@@ -330,6 +328,14 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     )  # fmt: skip
 
 
+def _with_basis(notation: Notation, nodes: Sequence[Expr]) -> Notation:
+    """Return a notation with a basis: if it has none, the usual directions, and letters with hats as vectors."""
+    if notation.basis:
+        return notation
+    hats = frozenset(node.name for node in nodes if node.op == "sym" and symbol_of(node.name).is_hat)
+    return replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
+
+
 def _varied(nodes: Iterable[Expr]) -> frozenset[str]:
     r"""Return the letters that are no constants: a formula has `dg`, or a differential of nothing else, as `d\ln g`."""
     inside = [symbols(node.args[0]) for node in nodes if node.op == "differential"]
@@ -352,7 +358,7 @@ def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
         if node.op == "apply":
             found = map(order_letter, (order_of(node.name) or ())[1:])
             whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
-            said = (said_by(symbol(index)) for index in harmonic_indices(node.name) or ())
+            said = (condition_in(symbol(index)) for index in harmonic_indices(node.name) or ())
             whole |= symbols(*(each.members[0] for each in said if each is not None))
         if node.op == "pow" and node.args[0].op == "neg" and node.args[0].args[0].value == 1:
             whole |= symbols(node.args[1]) & COUNTED  # of a sign `(-1)^n`; not of a distance, `(-1)^d`

@@ -35,7 +35,7 @@ from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.stated import StatedNumber, is_subject, stated_number
 from prism.equivalence.several_values import index_in_family
 from prism.grading.answers.named_in_words import named_orders
-from prism.grading.answers.set_answers import SetForm, in_asked_form, set_form_of, subject_of_set
+from prism.grading.answers.set_answers import SetForm, in_form_of_answer, set_form_of, subject_of_set
 from prism.grading.answers.several_answers import (
     AskedQuantity,
     are_listed,
@@ -107,13 +107,13 @@ def _final_answer_from(f: Formula, letter: str) -> FinalAnswer | None:
         subject = firsts.pop()
         is_one = subject is not None and not firsts and subject.op == "sym"
         return FinalAnswer(letter, subject, has_several=True, form=form) if subject is not None and is_one else None
-    if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_asked(f.members[0]):
+    if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_quantity(f.members[0]):
         is_alone = all(f.members[0] not in walk(other) for other in f.members[1:])
         return FinalAnswer(letter, f.members[0]) if is_alone else None
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):
-        if (side.op == "sym" or (side is f.members[0] and _is_asked(side))) and side not in walk(other):
+        if (side.op == "sym" or (side is f.members[0] and _is_quantity(side))) and side not in walk(other):
             number = stated_number(other)
             dimension = None if number is None else number.dimension
             return FinalAnswer(
@@ -127,10 +127,10 @@ def _final_answer_from(f: Formula, letter: str) -> FinalAnswer | None:
     return None
 
 
-def _is_asked(side: Expr) -> bool:
+def _is_quantity(side: Expr) -> bool:
     r"""Return True for a symbol, value, derivative, mean, modulus, differential, ratio or relative change of these."""
     if side.op in ("abs", "differential"):
-        return _is_asked(side.args[0])
+        return _is_quantity(side.args[0])
     if side.op != "div":
         return is_subject(side)
     above, below = side.args
@@ -165,7 +165,7 @@ def with_subjects(
     """
     answered = [_without_argument(f, finals, context) for f in _with_values_in_words(located, formulas, text)]
     answered = _without_moduli(answered, finals)
-    _read_sets_as_asked(answered, finals, located, letters, known, question)
+    _read_sets_in_form(answered, finals, located, letters, known, question)
     finals = [answer for answer in finals if answer.form != "bounds"]
     for scope in dict.fromkeys(letters):
         _join_pieces(answered, scope, finals, located, letters, text, context, frozenset(known))
@@ -196,18 +196,30 @@ def with_subjects(
         for place, answers in assigned.items():
             answered[place] = _with_subjects(answers, read_at[place], known)
         if len(asked) == 1:
-            nothing = formula((asked[0].subject, NOTHING), ("=",))
-            for k, f in enumerate(answered):
-                if f is None and letters[k] == scope and _denies(located[k]):
-                    answered[k] = replace(nothing, latex=located[k].latex)
-            for k in _denied_behind(located, text):
-                before = answered[k]
-                if letters[k] == scope and before is not None:
-                    answered[k] = Formula("system", (), (), before.latex, (before, nothing), before.depends)
+            _add_denials(answered, asked[0].subject, scope, located, letters, text)
     return answered
 
 
-def _read_sets_as_asked(
+def _add_denials(
+    answered: list[Formula | None],
+    subject: Expr,
+    scope: tuple[str, ...],
+    located: Sequence[LocatedFormula],
+    letters: Sequence[tuple[str, ...]],
+    text: str,
+) -> None:
+    """Say within one part that its answer does not exist where words say so; arguments as of `with_subjects`."""
+    nothing = formula((subject, NOTHING), ("=",))
+    for k, f in enumerate(answered):
+        if f is None and letters[k] == scope and _denies(located[k]):
+            answered[k] = replace(nothing, latex=located[k].latex)
+    for k in _denied_behind(located, text):
+        before = answered[k]
+        if letters[k] == scope and before is not None:
+            answered[k] = Formula("system", (), (), before.latex, (before, nothing), before.depends)
+
+
+def _read_sets_in_form(
     answered: list[Formula | None],
     finals: Sequence[FinalAnswer],
     located: Sequence[LocatedFormula],
@@ -229,7 +241,7 @@ def _read_sets_as_asked(
         for k in presented or (here[-1:] if is_any else []):
             if (f := answered[k]) is not None:
                 own = symbols_of(f) - frozenset(known)
-                read = in_asked_form(f, answer.subject, answer.form, question=question, own=own, is_any=is_any)
+                read = in_form_of_answer(f, answer.subject, answer.form, question=question, own=own, is_any=is_any)
                 answered[k] = read or f
 
 
@@ -522,7 +534,7 @@ def _is_named_in_words(before: str, question: str, *, is_last: bool) -> bool:
 
 def _is_own(side: Expr, known: Collection[str]) -> bool:
     """Return True for a quantity whose symbols neither the problem nor its reference has."""
-    return _is_asked(side) and symbols(side).isdisjoint(known)
+    return _is_quantity(side) and symbols(side).isdisjoint(known)
 
 
 def _is_of_problem(f: Formula, known: Collection[str]) -> bool:

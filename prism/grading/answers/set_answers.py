@@ -60,7 +60,7 @@ def asks_for_range(question: str) -> bool:
 _RANGES = re.compile(any_word("ranges"), re.IGNORECASE)
 
 
-def in_asked_form(
+def in_form_of_answer(
     f: Formula, subject: Expr, form: SetForm, *, question: str, own: Collection[str], is_any: bool
 ) -> Formula | None:
     """Return what a formula states of the subject of a final answer that is a set; None if it is no set of it.

@@ -107,7 +107,7 @@ def denied_starts(read: WordedText, starts: Sequence[int], *, is_statement: bool
 
 def says_wrong(read: WordedText, low: int, high: int, *, is_label: bool = False) -> bool:
     """Return True if the words between two offsets say that something is wrong, and do not limit it to a case."""
-    if _is_not_said(read, low, high):
+    if _is_not_claimed(read, low, high):
         return True
     marks = read.within(low, high)
     wrong = [
@@ -125,7 +125,7 @@ def says_wrong(read: WordedText, low: int, high: int, *, is_label: bool = False)
     return all(_YEAR.match(read.text, mark.end) for mark in limits)
 
 
-def _is_not_said(read: WordedText, low: int, high: int) -> bool:
+def _is_not_claimed(read: WordedText, low: int, high: int) -> bool:
     """Return True for words that end in a negated verb of claiming: "lässt sich nicht behaupten", "I do not claim"."""
     marks = [mark for mark in read.within(low, high) if {"negators", "asserting", "harmless"} & mark.roles]
     negated = [mark for mark in marks if "negators" in mark.roles]
@@ -209,14 +209,14 @@ def clauses_on_others(read: WordedText) -> Iterator[tuple[str, int, int]]:
         if any(_OPEN & mark.roles for mark in read.within(first, named.start)) or "doubting" in roles:
             continue
         kind = next(role for role in _PLACES_IN_ORDER if role in roles)
-        if kind == "plural" and named.place >= 0 and not _is_said_of(read, low, named, clause.end):
+        if kind == "plural" and named.place >= 0 and not _is_about_formulas(read, low, named, clause.end):
             continue
         taken_back = {"withdrawing", "retracting", "disowning"} & roles and "negators" not in roles
         if (taken_back and kind == "everything") or says_wrong(read, low, clause.end):
             yield kind, low, clause.end
 
 
-def _is_said_of(read: WordedText, low: int, subject: Mark, high: int) -> bool:
+def _is_about_formulas(read: WordedText, low: int, subject: Mark, high: int) -> bool:
     """Return True for "these are wrong", not for "these experiments contradict the theory"."""
     told = [mark for mark in read.within(subject.end, high) if (_FAULTS | {"right"}) & mark.roles]
     if not told or read.n_words(low, subject.start) >= _NEAR or n_unknown(read, subject.end, told[0].start):
@@ -669,7 +669,7 @@ def _is_labelled(read: WordedText, at: _Formula) -> bool:
     return is_struck or says_wrong(read, low, at.start, is_label=True)
 
 
-def _is_asked(read: WordedText, at: _Formula) -> bool:
+def _is_question(read: WordedText, at: _Formula) -> bool:
     """Return True for a question whether A, which nothing affirms; "what is v at A" states A."""
     clause = read.clauses[at.place]
     answer = next(starting_from(read.clauses, at.place + 1), None)
@@ -712,7 +712,7 @@ _RULES = (
     _is_labelled,
     _is_unreal,
     _is_task,
-    _is_asked,
+    _is_question,
     _is_taken_back,
     _is_undecided,
     _is_supposed,

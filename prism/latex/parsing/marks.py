@@ -76,7 +76,7 @@ def written_marks(latex: str) -> WrittenMarks:
     )  # fmt: skip
 
 
-def said_by(text: Expr) -> Formula | None:
+def condition_in(text: Expr) -> Formula | None:
     r"""Return what the text in the name of a symbol says, as `i < j` below a sum; None for words."""
     try:
         return parse(text.name) if text.op == "sym" else None

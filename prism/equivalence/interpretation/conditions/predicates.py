@@ -17,7 +17,7 @@ from prism.algebra.expr import symbols as letters_in
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import whole_number
 from prism.equivalence.interpretation.values import Unvalued
-from prism.latex.parsing.marks import OTHERWISE, said_by, worded_condition
+from prism.latex.parsing.marks import OTHERWISE, condition_in, worded_condition
 
 ELEMENT = "#element"
 """The name of an element of a set that is written without a letter, as an interval."""
@@ -130,7 +130,7 @@ def read_case(condition: Expr) -> Predicate | None:
         raise Unvalued("a condition")
     if condition == OTHERWISE:
         return None
-    said = said_by(condition) if "text" not in condition.name and len(condition.name) <= _LONGEST else None
+    said = condition_in(condition) if "text" not in condition.name and len(condition.name) <= _LONGEST else None
     if said is None:
         raise Unvalued("a condition in words")
     if said.kind == "expression":

@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr, Formula, formula, number, substitute, symbo
 from prism.algebra.symbols import symbol_of
 from prism.algebra.terms import whole_number
 from prism.equivalence.interpretation.names import harmonic_indices, is_harmonic_of_letters, letters_of, renamed
-from prism.latex.parsing.marks import said_by
+from prism.latex.parsing.marks import condition_in
 
 _SUMS = ("sum", "product")
 _ZERO, _ONE, _INFINITY = number(0), number(1), Expr("infinity")
@@ -50,7 +50,7 @@ def with_range(node: Expr, upper: Expr | None) -> Expr:
         return _with_limits(node.op, body, index, low, high)
     if index.name == "m" and not limits and (degree := _degree_of_harmonics(body)) is not None:
         return Expr(node.op, (body, index, Expr("neg", (degree,)), degree))
-    said = said_by(index) if index.op == "sym" else formula((index,), ())
+    said = condition_in(index) if index.op == "sym" else formula((index,), ())
     return node if said is None else _written(node.op, body, said, high, upper) or node
 
 

@@ -366,7 +366,7 @@ def test_statement(row: StatementRow) -> None:
 
 @pytest.mark.parametrize("row", params("answers", AnswerRow))
 def test_answer(row: AnswerRow) -> None:
-    from prism.problem.worded_answers import options_of, stated_answers, text_answer
+    from prism.problem.answers.worded import options_of, stated_answers, text_answer
 
     if row.options is not None:
         assert list(options_of(row.instructions)) == row.options

@@ -46,11 +46,11 @@ from prism.grading.prepared import prepare_without
 from prism.latex import one_line
 from prism.physics.context import Context, given_values
 from prism.physics.dimensions import dimension_text, inconsistency
+from prism.problem.answers.numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of
+from prism.problem.answers.worded import text_answer
 from prism.problem.dag import ancestor_closure
-from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of
 from prism.problem.given_nodes import mentioned_symbols
 from prism.problem.schema import Problem, ProblemNode, formulas_of
-from prism.problem.worded_answers import text_answer
 
 MIN_NAME, MIN_WORD = 3, 4  # letters of a name, and of a word in it, that may be a slip: shorter ones are like others
 _BINDING = ("integral", "contour", "sum", "product", "limit", "derivative", "partial")

@@ -21,7 +21,7 @@ from prism.inputs import shown
 from prism.physics.dimensions import dimension_text
 from prism.physics.quantities import read_quantity
 from prism.physics.tables import Dimension
-from prism.problem.expected_numbers import ExpectedNumbers
+from prism.problem.answers.numbers import ExpectedNumbers
 from prism.problem.images import image_content, is_beside
 from prism.problem.schema import Problem, ProblemNode, Subquestion
 from prism.problem.vocabulary import Vocabulary, nearest_domains, nearest_subtopics

@@ -56,9 +56,9 @@ from prism.physics.context import given_values
 from prism.physics.dimensions import inconsistency
 from prism.physics.italic_units import with_italic_units
 from prism.physics.units import find_unit
+from prism.problem.answers.numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.collection import SetEntry
 from prism.problem.dag import ancestor_closure
-from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_answers, find_given_nodes
 from prism.problem.schema import Problem, ProblemNode, ProblemSource, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path

@@ -32,6 +32,7 @@ from prism.latex.unit_grammar import NoReadingError
 from prism.physics.context import EMPTY_CONTEXT, Context, describe_syntax_error, parse, parse_symbol_name
 from prism.physics.tables import Unit
 from prism.physics.units import find_unit, read_unit_product
+from prism.problem.answers.worded import is_text
 from prism.problem.shapes import (
     About,
     Flag,
@@ -50,7 +51,6 @@ from prism.problem.shapes import (
     whole_number,
 )
 from prism.problem.source import MAX_BYTES, first_and_count
-from prism.problem.worded_answers import is_text
 from prism.resources import resource
 
 TemplateSource = str | PathLike[str] | Mapping[str, Any] | Template

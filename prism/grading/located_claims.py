@@ -27,7 +27,7 @@ from prism.grading.claims.unsettled_letters import unsettled_orders
 from prism.grading.parts.division import Part, letters_at
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, with_defined_names
-from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
+from prism.problem.answers.typed import plain_answer, typed_quantity, typed_value
 
 _BEFORE = 60  # characters before a formula that may state it
 

@@ -39,9 +39,9 @@ from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason,
 from prism.grading.steps import Step, begin_step
 from prism.latex import Extraction, Joint, LeftOut, LocatedFormula, Solution, extract
 from prism.latex.writing.variants import with_variants
+from prism.problem.answers.worded import options_of, presented_answers, stated_answers, text_answer
 from prism.problem.dag import ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem, ProblemSource
-from prism.problem.worded_answers import options_of, presented_answers, stated_answers, text_answer
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make

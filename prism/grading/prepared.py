@@ -19,8 +19,8 @@ from prism.grading.references import (
     share_subjects,
 )
 from prism.grading.stances import quantity_of
+from prism.problem.answers.numbers import derive_expected_numbers
 from prism.problem.dag import ReferenceDag, ancestor_closure
-from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_answers, find_given_nodes, stated_formulas
 from prism.problem.schema import Problem, ProblemSource, formulas_of, load_problem
 from prism.problem.source import first_and_count

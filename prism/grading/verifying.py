@@ -28,7 +28,7 @@ from prism.grading.result import Grade, GradedFormula, reason_in_words
 from prism.latex import Solution, write
 from prism.latex.extraction.joined import RELATED
 from prism.problem.answers import ANSWER, QUESTION
-from prism.problem.typed_answers import typed_quantity
+from prism.problem.answers.typed import typed_quantity
 
 KEPT = 256  # gold answers that a process keeps prepared
 Gold = str | float | Real | Formula

@@ -18,7 +18,7 @@ from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.latex import extract
 from prism.physics.context import Context, given_values, parse
-from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of, is_within_tolerance
+from prism.problem.answers.numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of, is_within_tolerance
 from prism.problem.schema import Problem, ProblemNode, formulas_of
 
 

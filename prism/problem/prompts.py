@@ -35,8 +35,8 @@ from prism.errors import LatexSyntaxError, PrismError
 from prism.inputs import did_you_mean, shown
 from prism.latex import extract
 from prism.physics.context import given_values, parse
+from prism.problem.answers.numbers import in_unit_of
 from prism.problem.collection import ProblemSet, load_problems, problems_by_id
-from prism.problem.expected_numbers import in_unit_of
 from prism.problem.images import ProblemImage, image_content, image_path
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, Subquestion, load_problem
 from prism.problem.source import PlainProblem

@@ -14,11 +14,11 @@ from prism.authoring.lint_details import DerivedNumber, check_names, derive_numb
 from prism.authoring.lint_findings import CODES, LintFinding, find_line, plain_lines
 from prism.authoring.linting import lint
 from prism.equivalence.facts import numeric_of
+from prism.problem.answers.numbers import derive_expected_numbers
+from prism.problem.answers.worded import is_text
 from prism.problem.dag import policies_with
-from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem, load_problem
-from prism.problem.worded_answers import is_text
 from prism.resources import resource
 from tests.test_cases import LintRow, cases, problem_of
 

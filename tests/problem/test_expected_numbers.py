@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import prism
-from prism.problem.expected_numbers import derive_expected_numbers
+from prism.problem.answers.numbers import derive_expected_numbers
 
 COOLING: dict[str, Any] = {
     "id": "cooling",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prism.problem.expected_numbers import derive_expected_numbers
+from prism.problem.answers.numbers import derive_expected_numbers
 from prism.problem.given_nodes import GivenNode, find_given_nodes
 from prism.problem.schema import load_problem
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prism.problem.worded_answers import MAX_WORDS, options_of, stated_answers, text_answer
+from prism.problem.answers.worded import MAX_WORDS, options_of, stated_answers, text_answer
 
 CASES = Path(__file__).parents[1] / "cases" / "answers"
 ASKED = "should be 'The equilibrium is stable/unstable'"

@@ -32,8 +32,8 @@ from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.latex import extract
 from prism.physics.quantities import parse_quantity
+from prism.problem.answers.worded import options_of
 from prism.problem.schema import Problem, ProblemNode
-from prism.problem.worded_answers import options_of
 from prism.resources import resource
 from tests.support.external_data import DATA
 from tests.support.faults import FAULTS, exchanged, places, put

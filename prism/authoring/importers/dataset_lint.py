@@ -53,7 +53,7 @@ from prism.inputs import shown
 from prism.latex import extract, one_line
 from prism.physics.context import parse
 from prism.physics.units import find_unit_product
-from prism.problem.expected_numbers import asked_unit
+from prism.problem.answers.numbers import asked_unit
 from prism.resources import meanings
 
 

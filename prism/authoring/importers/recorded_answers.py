@@ -30,7 +30,7 @@ from prism.physics.context import describe_syntax_error
 from prism.physics.tables import Unit
 from prism.physics.units import find_unit_product
 from prism.problem.answers import formulas_of_answer
-from prism.problem.worded_answers import boxes_of, is_text, names_option
+from prism.problem.answers.worded import boxes_of, is_text, names_option
 
 ALGEBRAIC, NUMERICAL, TEXT = "algebraic", "numerical", "text-based"
 _MAX_ANSWER = 20_000  # characters of an answer

@@ -16,7 +16,7 @@ from prism.errors import LatexSyntaxError
 from prism.grading.claims.restatements import restates
 from prism.physics.context import Context, parse
 from prism.physics.units import find_unit_product
-from prism.problem.typed_answers import typed_quantity
+from prism.problem.answers.typed import typed_quantity
 
 _SPACE = r"(?:\\[ ,;:!]|~|\\q?quad|\s)*"
 _BRACKET = re.compile(

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 
 from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.tokens import Ambiguity, Fault, Token, has_type, split_at
-from prism.latex.parsing.unit_text import is_numeric
+from prism.latex.parsing.units.unit_text import is_numeric
 
 # `x(t)` is x, which depends on t. The list holds the letters that physics uses as the variable of a
 # function and hardly ever as a factor alone in brackets: `m(g)` and `k(T)` stay products.

@@ -14,16 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
-from prism.latex.parsing.roman_text import (
-    DENIALS,
-    excerpt,
-    is_foreign,
-    is_formula_number,
-    may_be_unit_words,
-    start_of_formula_number,
-    starts_with_formula_number,
-    words_in_text,
-)
 from prism.latex.parsing.tokens import (
     GAP_NONE,
     GAP_QUAD,
@@ -36,7 +26,17 @@ from prism.latex.parsing.tokens import (
     has_type,
     split_at,
 )
-from prism.latex.parsing.unit_text import is_numeric, read_unit
+from prism.latex.parsing.units.roman_text import (
+    DENIALS,
+    excerpt,
+    is_foreign,
+    is_formula_number,
+    may_be_unit_words,
+    start_of_formula_number,
+    starts_with_formula_number,
+    words_in_text,
+)
+from prism.latex.parsing.units.unit_text import is_numeric, read_unit
 from prism.latex.prose import WRONG_WORDS, changes_quantity, is_remark
 from prism.latex.words import ALTERNATIVE, LONG_UNITS, UNITS, is_written_out_unit
 

@@ -27,7 +27,6 @@ from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, 
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
 from prism.latex.parsing.names import FRACTIONS, brace_script, rewrite_flat_tokens, spell_name
 from prism.latex.parsing.operands import BIG, FormulaState, attach_operands
-from prism.latex.parsing.roman_text import resolve_roman_texts
 from prism.latex.parsing.slashes import mark_denominator_ends
 from prism.latex.parsing.tokens import (
     FUNCTIONS,
@@ -42,6 +41,7 @@ from prism.latex.parsing.tokens import (
     tokenize,
 )
 from prism.latex.parsing.tree import nest_tokens
+from prism.latex.parsing.units.roman_text import resolve_roman_texts
 from prism.latex.words import word_set
 
 MAX_CHAIN = 24  # slashes, or products of vectors, in one bracket: each nests the ones before it

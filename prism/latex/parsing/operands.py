@@ -28,7 +28,7 @@ from prism.latex.parsing.tokens import (
     has_type,
     split_at,
 )
-from prism.latex.parsing.unit_text import is_numeric
+from prism.latex.parsing.units.unit_text import is_numeric
 
 OTHER_NABLAS = (r"\Box", "D_", "D^")  # operators written by other signs, which act as a nabla does
 BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))

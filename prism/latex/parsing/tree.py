@@ -55,7 +55,6 @@ from prism.latex.parsing.names import (
     spell_name,
     superscript_label,
 )
-from prism.latex.parsing.siunitx import SIUNITX, read_siunitx
 from prism.latex.parsing.tokens import (
     EXPONENT_READ,
     FUNCTIONS,
@@ -73,6 +72,7 @@ from prism.latex.parsing.tokens import (
     has_type,
     unit_token,
 )
+from prism.latex.parsing.units.siunitx import SIUNITX, read_siunitx
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, for each switch

@@ -42,7 +42,7 @@ from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, wo
 from prism.latex.words import CONNECTIVES, word_set
 from prism.physics.units import find_unit_product
 from prism.problem.answers import ANSWER, QUESTION
-from prism.problem.expected_numbers import asked_unit
+from prism.problem.answers.numbers import asked_unit
 from prism.protocols.engibench.units import Units
 
 MAX_KEY = 2_000  # characters of a key: a longer one is no number, and no formula that one asks for

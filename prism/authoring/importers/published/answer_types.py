@@ -21,7 +21,7 @@ from prism.authoring.importers.entry_images import named_images
 from prism.authoring.importers.layouts import described, entry_of, metadata_of, types_of, unknown_types
 from prism.authoring.importers.recorded_answers import bare_answer, listed_answers, split_at_commas
 from prism.errors import count_of
-from prism.problem.worded_answers import boxes_of
+from prism.problem.answers.worded import boxes_of
 
 # OlympiadBench ------------------------------------------------------------------------------------------------------
 

@@ -46,9 +46,9 @@ from prism.authoring.importers.layouts import described, domain_of, entry_of, fi
 from prism.authoring.importers.recorded_answers import are_apart, bare_answer
 from prism.errors import count_of
 from prism.latex import extract
+from prism.problem.answers.worded import boxes_of
 from prism.problem.images import ProblemImage, is_beside
 from prism.problem.source import NODE_LISTS
-from prism.problem.worded_answers import boxes_of
 
 Entries = Iterable[DatasetEntry]
 Rows = Sequence[SourceRow]

@@ -36,7 +36,7 @@ from prism.latex.prose import (
 )
 from prism.latex.words import word_set
 from prism.physics.units import find_unit
-from prism.problem.answer_words import as_unchanged, in_words_of_options, is_same_sentence
+from prism.problem.answers.words import as_unchanged, in_words_of_options, is_same_sentence
 from prism.problem.phrases import phrase_patterns, phrase_words
 
 _PATTERNS, _WORDS = phrase_patterns("worded_answers"), phrase_words("worded_answers")

@@ -19,10 +19,10 @@ from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.latex.extraction.masking import with_decimal_points
 from prism.physics.italic_units import with_italic_units
-from prism.problem.answer_words import is_sentence
+from prism.problem.answers.typed import plain_answer, typed_quantity, typed_value
+from prism.problem.answers.worded import is_text, names_option
+from prism.problem.answers.words import is_sentence
 from prism.problem.source import NODE_LISTS, Table
-from prism.problem.typed_answers import plain_answer, typed_quantity, typed_value
-from prism.problem.worded_answers import is_text, names_option
 
 NAMELESS = r"\answer"  # how the names of nameless subjects begin
 ANSWER = "answer"

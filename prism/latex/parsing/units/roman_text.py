@@ -29,7 +29,7 @@ from prism.latex.parsing.tokens import (
     unit_token,
 )
 from prism.latex.parsing.tree import nest_tokens
-from prism.latex.parsing.unit_text import has_plain_power, is_numeric, read_unit
+from prism.latex.parsing.units.unit_text import has_plain_power, is_numeric, read_unit
 from prism.latex.words import REMARKS, UNITS, is_written_out_unit
 
 # Words that show that a roman text is a sentence and no unit or symbol.

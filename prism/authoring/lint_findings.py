@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Literal
 
-from prism.plain_values import plain
+from prism.problem.plain_values import plain
 from prism.resources import meanings
 
 CODES: Mapping[str, str] = meanings("lint.problem")

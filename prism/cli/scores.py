@@ -448,7 +448,7 @@ def leaderboard(
 
 def _accept_results(new: Path, base: Path, asked: ComparisonOptions) -> None:
     """Replace the base file with the new results (`--update-baseline`), unless more incidents occurred than allowed."""
-    from prism.plain_values import plain
+    from prism.problem.plain_values import plain
     from prism.reports.comparison.paired_tests import DIGITS
     from prism.reports.gates import decimal
     from prism.runs.score_files import accept_as_base

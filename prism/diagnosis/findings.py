@@ -115,8 +115,8 @@ from prism.grading.prepared import PreparedProblem, in_alternative, prepare
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade
 from prism.physics.context import Context, given_values
-from prism.plain_values import plain
 from prism.problem.dag import ancestor_closure
+from prism.problem.plain_values import plain
 from prism.problem.schema import ProblemSource
 
 MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more

@@ -12,7 +12,7 @@ from typing import Any
 from prism.algebra.expr import Expr, number, symbols
 from prism.latex import write
 from prism.latex.writing.variants import with_variants
-from prism.plain_values import plain
+from prism.problem.plain_values import plain
 
 _SHORT = 1000  # largest denominator of a number that is shown as a fraction
 

@@ -30,7 +30,7 @@ from prism.generation.values import values_in_si
 from prism.generation.wording import blanks_of
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
-from prism.plain_values import named, plain
+from prism.problem.plain_values import named, plain
 from prism.problem.schema import load_problem
 from prism.resources import meanings
 

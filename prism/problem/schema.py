@@ -27,7 +27,6 @@ from prism.latex import extract
 from prism.latex.extraction.masking import with_decimal_points
 from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse, with_written_names
-from prism.plain_values import named, plain
 from prism.problem.answers import ANSWER, is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.answers.worded import is_text
 from prism.problem.answers.words import is_sentence
@@ -42,6 +41,7 @@ from prism.problem.dag import (
 )
 from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
+from prism.problem.plain_values import named, plain
 from prism.problem.problem_file import (
     NodeEntry,
     PartEntry,

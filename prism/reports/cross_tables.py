@@ -41,7 +41,7 @@ import numpy as np
 from prism.errors import PrismError, count_of
 from prism.generation.template import ABSTRACT, KNOWLEDGE, ORIGINAL, PERTURBED, VARIANTS
 from prism.inputs import did_you_mean, shown
-from prism.plain_values import plain
+from prism.problem.plain_values import plain
 from prism.reports.agreement import Estimate, mean_estimate, numbered
 from prism.reports.report_rows import (
     DIGITS,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from prism.errors import PrismError, count_of
-from prism.plain_values import plain
+from prism.problem.plain_values import plain
 from prism.reports.agreement import REPLICATES
 from prism.reports.comparison.paired_tests import DIGITS, Differences, PairedTest, paired_tests
 from prism.reports.html.markup import visible

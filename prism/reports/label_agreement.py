@@ -24,7 +24,7 @@ import numpy as np
 
 from prism.errors import PrismError
 from prism.inputs import did_you_mean, shown
-from prism.plain_values import UNLISTED, named, plain
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import (
     FOR_ANY,
     FOR_TWO,

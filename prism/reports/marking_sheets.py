@@ -27,7 +27,7 @@ import numpy as np
 
 from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
-from prism.plain_values import SPREAD, plain
+from prism.problem.plain_values import SPREAD, plain
 from prism.problem.schema import Problem
 from prism.reports import table_formats
 from prism.reports.cross_tables import kept_names

@@ -20,8 +20,8 @@ from typing import Any
 
 from prism.errors import DataFileError, count_of
 from prism.grading.row import fingerprint, json_line
-from prism.plain_values import SPREAD, UNLISTED, plain
 from prism.problem.dag import POLICIES
+from prism.problem.plain_values import SPREAD, UNLISTED, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.reports.comparison.groups import Group, group_name, group_of, named_rows, pairwise_tests
 from prism.reports.comparison.paired_tests import DIGITS, PairedTest

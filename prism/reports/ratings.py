@@ -17,7 +17,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from prism.errors import DataFileError, PrismError
-from prism.plain_values import UNLISTED, named, plain
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.comparison.paired_tests import RankTest, kendall_test
 from prism.reports.judgements import DROPPED, Judgement, read_judgements, read_score, score_row_summary

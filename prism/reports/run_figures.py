@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism.plain_values import UNLISTED, named, plain
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import Estimate
 from prism.reports.report_rows import DIGITS, ReportRow, column_mean, row_number
 

@@ -27,8 +27,8 @@ from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import solution_text
-from prism.plain_values import UNLISTED, named, plain
 from prism.problem.collection import load_problems
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate

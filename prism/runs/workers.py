@@ -19,13 +19,10 @@ processors; `RLIMIT_DATA` counts what can be written).
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import math
 import os
 import pickle
 import queue
 import signal
-import struct
 import subprocess
 import sys
 import threading
@@ -37,7 +34,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import Any
 
 from prism.engine.kernels import warm
 from prism.errors import PrismError
@@ -47,13 +44,12 @@ from prism.grading.steps import Step, watched
 from prism.problem.schema import Problem, load_problem
 from prism.problem.source import PlainProblem
 from prism.runs.affine_queue import AffineQueue
+from prism.runs.pipes import WorkerDied, pickled, receive, send
 from prism.runs.rollouts import Rollout
-from prism.runs.worker_memory import Memory, bound_memory, lower_limit, relax_garbage_collection
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
 TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
 STARTS = 5  # of a worker that ends by itself before it is ready: then something is wrong with the installation
-MEMORY = 1 << 30  # bytes that a worker may take beyond what it holds when it is ready: ends what escapes the account
 PREPARED = 128  # problems that a process keeps ready; the next rollout is mostly of the same
 _CHUNK = 8  # rollouts that a worker is given at a time
 _AHEAD = 4  # unfinished chunks a worker; bounds how far the input is read ahead
@@ -62,10 +58,8 @@ _TICK = 1.0  # seconds between two looks at the clock
 _RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
 _SPAWNS = 60  # times that it is, as descriptors or memory may become free
 _KILLED = tuple(-getattr(signal, name) for name in ("SIGKILL", "SIGTERM") if hasattr(signal, name))  # by others
-_LENGTH = struct.Struct(">Q")
 _OVERRAN = "overran"  # how a worker ended that took too long
-_START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
-_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
+_START = "import sys; sys.path[:] = {path!r}; from prism.runs.worker_process import main; main()"
 
 _inherited: list[subprocess.Popen[bytes]] = []  # of a parent, and never closed: threads of it may hold their locks
 
@@ -160,7 +154,7 @@ class _Stopwatch:
         return self._seconds
 
 
-def _run_job(
+def run_job(
     job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any],
     prepares: bool = False,
 ) -> tuple[Any, dict[Step, float]]:  # fmt: skip
@@ -195,7 +189,7 @@ def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[D
     """Run the job on each task in this process, in order; nothing is killed."""
     prepared = new_prepared_cache(training=training)
     for task in tasks:
-        yield _with_result(Done(task, *_run_job(job, partial(prepared.get, task.problem), task.rollout, task.options)))
+        yield _with_result(Done(task, *run_job(job, partial(prepared.get, task.problem), task.rollout, task.options)))
 
 
 class RunWorkers:
@@ -212,7 +206,7 @@ class RunWorkers:
         """
         self._workers, self._training = workers, training
         self._results: queue.Queue[Done | Exception] = queue.Queue()
-        self._setup = _Setup(training, kill_after)
+        self._setup = Setup(training, kill_after)
         self._processes: _Processes | None = None
 
     def __enter__(self) -> RunWorkers:
@@ -280,7 +274,7 @@ class WorkerPool:
         """
         self._job, self._prepares = job, prepares
         self._prepared = new_prepared_cache(training=training, kept=kept)
-        setup = _Setup(training, kill_after, kept, prepares)
+        setup = Setup(training, kill_after, kept, prepares)
         self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted, job) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
@@ -359,7 +353,7 @@ class WorkerPool:
 
     def _run_in_thread(self, problem: Source, rollout: Rollout, options: Mapping[str, Any]) -> Any:
         """Run the job in the thread that stands in for worker processes when there are 0."""
-        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options, self._prepares)[0]
+        return run_job(self._job, partial(self._prepared.get, problem), rollout, options, self._prepares)[0]
 
     def _is_wanted(self, task: Task) -> bool:
         """Return False, and forget the task, if nobody waits for its result any more."""
@@ -392,7 +386,7 @@ class WorkerPool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setup:
+class Setup:
     """What a worker process is told before it is given rollouts; arguments of a `WorkerPool`."""
 
     training: bool
@@ -416,10 +410,6 @@ class _Worker:
     overran: bool = False
     job: Job | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-class _WorkerDied(Exception):
-    """Raised when the worker process at the other end of a pipe has ended."""
 
 
 def _feed_tasks(
@@ -460,7 +450,7 @@ class _Processes:
 
     def __init__(
         self,
-        setup: _Setup,
+        setup: Setup,
         workers: int,
         report: Callable[[Done | Exception], None],
         is_wanted: Callable[[Task], bool] = lambda _: True,
@@ -471,7 +461,7 @@ class _Processes:
         Args:
             is_wanted: asked before a task is begun; False takes it out of its chunk, without a result.
         """
-        self._setup = _pickled(setup)
+        self._setup = pickled(setup)
         self._kill_after = setup.kill_after
         self._workers = [_Worker() for _ in range(workers)]
         self._chunks: AffineQueue[Sequence[Task] | None] = AffineQueue()
@@ -617,7 +607,7 @@ class _Processes:
         while (chunk := [task for task in chunk if self._is_wanted(task)]) and not self._stopping.is_set():
             process = self._process_of(worker)
             try:
-                _send(process.stdin, _pickled(_message(chunk)))
+                send(process.stdin, pickled(_message(chunk)))
                 while chunk:
                     result, seconds = self._receive_result(worker, process)
                     done = Done(chunk[0], result, seconds)
@@ -625,7 +615,7 @@ class _Processes:
                     if not chunk:
                         return done
                     self.report(done)
-            except _WorkerDied:
+            except WorkerDied:
                 if self._stopping.is_set():
                     return None
                 endings.append(_ending(worker, process))
@@ -640,11 +630,11 @@ class _Processes:
         return None
 
     def _receive_result(self, worker: _Worker, process: subprocess.Popen[bytes]) -> Any:
-        """Return what `_run_job` returned in the process; `worker.since` is set meanwhile, for the clock."""
+        """Return what `run_job` returned in the process; `worker.since` is set meanwhile, for the clock."""
         with worker.lock:
             worker.since = time.monotonic()
         try:
-            return pickle.loads(_receive(process.stdout))  # noqa: S301 - from a process that this one has started
+            return pickle.loads(receive(process.stdout))  # noqa: S301 - from a process that this one has started
         finally:
             with worker.lock:
                 worker.since = None
@@ -661,7 +651,7 @@ class _Processes:
             with worker.lock:
                 old = worker.process
             if old is not None and old.poll() is None:
-                with contextlib.suppress(_WorkerDied):
+                with contextlib.suppress(WorkerDied):
                     self._give_job(worker, old)
                     return old
             if old is not None:  # it died while it had nothing to do
@@ -673,9 +663,9 @@ class _Processes:
             if self._stopping.is_set():  # `stop` may have looked before this process was there
                 break
             try:
-                _send(process.stdin, self._setup)
+                send(process.stdin, self._setup)
                 self._give_job(worker, process)
-            except _WorkerDied:
+            except WorkerDied:
                 code = process.wait()
                 self._kill(worker)
                 if code in _KILLED:  # by a person or the machine, which is no fault of the installation
@@ -694,11 +684,11 @@ class _Processes:
         """Send the job to a process that has another or none, and wait until it is imported there.
 
         Errors:
-            _WorkerDied: the process has ended.
+            WorkerDied: the process has ended.
         """
         if worker.job is not self.job:
-            _send(process.stdin, _pickled(self.job))
-            _receive(process.stdout)
+            send(process.stdin, pickled(self.job))
+            receive(process.stdout)
             worker.job = self.job
 
     def _spawn(self) -> subprocess.Popen[bytes]:
@@ -734,7 +724,7 @@ def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
     keys = [_source_key(task.problem) for task in chunk]
     distinct = {key: task.problem for key, task in zip(keys, chunk, strict=True)}
     places = {key: k for k, key in enumerate(distinct)}
-    return [places[key] for key in keys], [_pickled(problem) for problem in distinct.values()]
+    return [places[key] for key in keys], [pickled(problem) for problem in distinct.values()]
 
 
 def _source_key(source: Source) -> str | int:
@@ -742,105 +732,3 @@ def _source_key(source: Source) -> str | int:
     if isinstance(source, Problem | PlainProblem):
         return source.sha256
     return source if isinstance(source, str) else id(source)
-
-
-def _pickled(value: Any) -> bytes:
-    """Return a value pickled with the newest protocol."""
-    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def _send(pipe: IO[bytes] | None, message: bytes) -> None:
-    """Write a message to a pipe, its length first.
-
-    Errors:
-        _WorkerDied: nobody reads the pipe any more.
-    """
-    assert pipe is not None
-    try:
-        pipe.write(_LENGTH.pack(len(message)))
-        pipe.write(message)
-        pipe.flush()
-    except (OSError, ValueError) as error:  # ValueError: closed by `stop`
-        raise _WorkerDied from error
-
-
-def _receive(pipe: IO[bytes] | None) -> bytes:
-    """Read one message from a pipe, its length first.
-
-    Errors:
-        _WorkerDied: the pipe ends before the message does.
-    """
-    assert pipe is not None
-    try:
-        head = pipe.read(_LENGTH.size)
-        body = pipe.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
-    except (OSError, ValueError) as error:
-        raise _WorkerDied from error
-    if len(head) < _LENGTH.size or len(body) < _LENGTH.unpack(head)[0]:
-        raise _WorkerDied
-    return body
-
-
-# The worker. ----------------------------------------------------------------------------------------------------
-
-
-def main() -> None:
-    """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed.
-
-    Its argument is the process id of its supervisor.
-    """
-    _die_with_supervisor(int(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C the supervisor hears too, and ends this process
-    incoming = os.fdopen(os.dup(0), "rb")
-    outgoing = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no result
-    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read_messages, args=(incoming, messages), daemon=True).start()
-    setup: _Setup = pickle.loads(messages.get())  # noqa: S301 - from the process that has started this one
-    prepared = new_prepared_cache(training=setup.training, kept=setup.kept_problems)
-    warm()
-    relax_garbage_collection()
-    memory = Memory()
-    bound_memory(MEMORY)
-    try:
-        job: Any = None
-        while True:
-            message = pickle.loads(messages.get())  # noqa: S301 - from the same
-            if not isinstance(message, tuple):
-                job = message
-                _send(outgoing, _pickled("ready"))
-                continue
-            rollouts, (places, packed) = message
-            problems: list[Source] = [pickle.loads(each) for each in packed]  # noqa: S301
-            for (rollout, options), place in zip(rollouts, places, strict=True):
-                _bound_processor_time(setup.kill_after)
-                ready = partial(prepared.get, problems[place])
-                _send(outgoing, _pickled(_run_job(job, ready, rollout, options, setup.prepares)))
-                memory.keep_level()
-    except _WorkerDied:  # the supervisor has ended, or was killed
-        os._exit(0)
-
-
-def _read_messages(incoming: IO[bytes], messages: queue.SimpleQueue[bytes]) -> None:
-    """Pass on what the supervisor sends, and end the process when that has ended, whatever it is at (a thread)."""
-    with contextlib.suppress(_WorkerDied):
-        while True:
-            messages.put(_receive(incoming))
-    os._exit(0)
-
-
-def _die_with_supervisor(supervisor: int) -> None:
-    """Ask Linux to kill this process with its supervisor; end now if the supervisor has ended before it was asked."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # a C library without it: then `_read_messages` ends it
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if sys.platform != "win32" and os.getppid() != supervisor:  # there a launcher stands between
-        os._exit(0)
-
-
-def _bound_processor_time(seconds: float) -> None:
-    """Allow this process so many seconds of processor time from now on; then SIGXCPU ends it (not on Windows)."""
-    if sys.platform != "win32":
-        import resource
-
-        lower_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + 1)

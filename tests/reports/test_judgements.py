@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.row import json_line
-from prism.plain_values import plain
+from prism.problem.plain_values import plain
 from prism.reports.agreement import REASONS
 from prism.reports.judgements import read_judgements, read_score, score_in_text
 from prism.reports.ratings import UNALIGNED, agreement_of, rating_table

@@ -17,7 +17,7 @@ import pytest
 
 import prism
 from prism.grading.prepared import PreparedProblem
-from prism.runs import workers
+from prism.runs import worker_process, workers
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, WorkerPool
 
@@ -37,7 +37,7 @@ def job(prepared: PreparedProblem, rollout: Rollout, *, said: str = "") -> tuple
         pass
     if rollout.solution == "takes memory":
         try:
-            bytearray(workers.MEMORY + (64 << 20))
+            bytearray(worker_process.MEMORY + (64 << 20))
         except MemoryError:
             return prepared.problem.id, "no memory", os.getpid()
     if str(rollout.solution).startswith("waits for "):

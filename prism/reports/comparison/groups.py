@@ -19,7 +19,7 @@ from typing import Any
 
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
-from prism.plain_values import SPREAD, UNLISTED, named, plain
+from prism.problem.plain_values import SPREAD, UNLISTED, named, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.reports.comparison.paired_tests import DIGITS, Differences, PairedTest, paired_tests
 from prism.reports.gates import (

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from prism.engine.rng import uniform
 from prism.errors import PrismError, needs_extra
-from prism.plain_values import named, plain
+from prism.problem.plain_values import named, plain
 from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
 from prism.reports.rating_sets import Floats, Ints, Sets, both_vary, patterns
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from prism.errors import PrismError
-from prism.plain_values import UNLISTED, named, plain
+from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.gates import Key, compared_item
 from prism.reports.report_rows import DIGITS, texts_of_python

@@ -41,7 +41,7 @@ from prism.grading.references import MatchTask, ReferenceNode  # noqa: E402
 from prism.physics.context import Context, context_of, parse  # noqa: E402
 from tests.support.faults import FAULTS, places, put  # noqa: E402
 
-PAIRS, SLICE = 100_000, 2_000
+PAIRS, SLICE = 100_000, 3_000
 REFERENCES, CLAIMS = 6, 12  # of a generated row
 FOREIGN = 0.25  # chance that a formula of a row is one of any context
 RESHAPED = 0.2  # chance that a text is cut to one side, or drawn out to a chain

@@ -328,7 +328,8 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
     best: Verdict | None = None
     for statement in stated:
         known = context
-        if own := _own_definitions(required, [each for each in stated if each is not statement], context):
+        beside = [each for each in stated if each is not statement]
+        if own := _own_definitions(required, statement, beside, context):
             known = replace(context, definitions=(*context.definitions, *own))
         if required.formula.kind != "inequality" and (required.whole or statement.whole):
             known = _with_whole_numbers(known, frozenset(name for name, _ in (*required.whole, *statement.whole)))
@@ -344,12 +345,17 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
     return best
 
 
-def _own_definitions(required: Statement, beside: Iterable[Statement], context: Context) -> tuple[Formula, ...]:
+def _own_definitions(
+    required: Statement, statement: Statement, beside: Iterable[Statement], context: Context
+) -> tuple[Formula, ...]:
     r"""Return what a claim says of letters of its own: `\nu = \mu/\rho` beside `y = \nu v`.
 
     Such an equation has one letter of the claim's own, one side that is a letter, and no rival about the same letter.
+    A statement without any letter of the reference, `n = 1, 2, \ldots`, is not compared by way of another one.
     """
     known = symbols_of(required.formula)
+    if known.isdisjoint(symbols_of(statement.formula)):
+        return ()
     found: dict[str, list[Formula]] = {}
     for f in (each.formula for each in beside):
         new = symbols_of(f) - known

@@ -53,21 +53,8 @@ def guesses_behind_work(
     in that of the node if this is another answer, or in common text. A node that can be guessed itself is worked on if
     a formula is about its quantity and one that it rests on is worked on.
     """
-    references = {node.index: node for node in prepared.task.references}
     prerequisites = {node.index: node.prerequisites for node in prepared.problem.dag.nodes}
     marked = frozenset(letter for claim in located for letter in claim.letters)
-
-    def is_worked_on(index: int, letters: frozenset[str]) -> bool:
-        """Return True if the solution works on a node, in some parts or its own."""
-        node, own = references.get(index), letters | {prepared.letters.get(index, "")}
-        if node is None:
-            return False
-        near = [
-            each for each in located if (not each.letters or own.intersection(each.letters)) and _is_about(each, node)
-        ]
-        if index in prepared.guessable:
-            return bool(near) and any(is_worked_on(each, own) for each in prerequisites[index])
-        return any(_is_work(each, node, prepared.task.known) for each in near)
 
     def parts_of(index: int) -> frozenset[str]:
         """Return the part of a guess; all parts if the text does not mark its part."""
@@ -75,8 +62,24 @@ def guesses_behind_work(
         return frozenset((letter,)) if letter in marked else marked
 
     return frozenset(
-        index for index in guesses if any(is_worked_on(each, parts_of(index)) for each in prerequisites[index])
-    )
+        index for index in guesses
+        if any(_is_worked_on(each, parts_of(index), located, prepared) for each in prerequisites[index])
+    )  # fmt: skip
+
+
+def _is_worked_on(
+    index: int, letters: frozenset[str], located: Sequence[LocatedClaim], prepared: PreparedProblem
+) -> bool:
+    """Return True if the solution works on a node, in some parts or its own."""
+    own = letters | {prepared.letters.get(index, "")}
+    node = next((each for each in prepared.task.references if each.index == index), None)
+    if node is None:
+        return False
+    near = [each for each in located if (not each.letters or own.intersection(each.letters)) and _is_about(each, node)]
+    if index in prepared.guessable:
+        before = next(each.prerequisites for each in prepared.problem.dag.nodes if each.index == index)
+        return bool(near) and any(_is_worked_on(each, own, located, prepared) for each in before)
+    return any(_is_work(each, node, prepared.task.known) for each in near)
 
 
 def _is_about(claim: LocatedClaim, node: ReferenceNode) -> bool:

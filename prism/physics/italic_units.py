@@ -189,6 +189,8 @@ def _runs(factors: Iterable[tuple[Expr, int]]) -> list[_Factors]:
 def _as_quantity(run: _Factors, text: str, taken: frozenset[str] = frozenset()) -> Expr | None:
     """Return a number and letters as a number with units; None if the letters spell none, or are `taken`."""
     (head, scale), *letters = run
+    if not scale:
+        return None
     left = [(base, power // scale) for base, power in letters if base.op in ("sym", "unit") and power % scale == 0]
     if (
         head.op != "num"

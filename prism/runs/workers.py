@@ -237,7 +237,7 @@ class RunWorkers:
             yield from run_serial(tasks, job, training=self._training)
             return
         if self._processes is None:
-            self._processes = _Processes(self._setup, self._workers, self._results.put)
+            self._processes = _Processes(self._setup, self._workers, self._results.put, job)
             self._processes.start()
         self._processes.job = job
         yield from _feed_tasks(self._processes, tasks, self._results, most=_AHEAD * _CHUNK * self._workers)
@@ -275,7 +275,7 @@ class WorkerPool:
         self._job, self._prepares = job, prepares
         self._prepared = new_prepared_cache(training=training, kept=kept)
         setup = Setup(training, kill_after, kept, prepares)
-        self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted, job) if workers else None
+        self._processes = _Processes(setup, workers, self._resolve_futures, job, self._is_wanted) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
@@ -453,8 +453,8 @@ class _Processes:
         setup: Setup,
         workers: int,
         report: Callable[[Done | Exception], None],
+        job: Job,
         is_wanted: Callable[[Task], bool] = lambda _: True,
-        job: Job | None = None,
     ) -> None:
         """Store the settings; `start` starts processes and threads.
 

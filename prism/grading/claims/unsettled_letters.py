@@ -27,7 +27,9 @@ _CONDITIONED = re.compile(  # behind a value, in its clause
     rf"|I (?:hope|guess))\b(?![^.;\n]{{0,8}}{FORMULA}))",
     re.IGNORECASE,
 )
-_MAY_BE = re.compile(r"[\s$)\\]*(?:may|might|could|can)(?: also| as well| well)? be\b")  # behind a letter
+_MAY_BE = re.compile(  # behind a letter
+    rf"[\s$)\\]*(?:may|might|could|can)(?: also| as well| well)? be[\s$(\\]*(?:{FORMULA}|\d|any\b|either\b|another\b)"
+)
 
 
 def unsettled_orders(

@@ -322,27 +322,48 @@ def _match_links(
 def _best_match(required: Statement, stated: tuple[Statement, ...], context: Context, spec: NumberSpec) -> Verdict:
     """Match a required statement with those of a claim, up to the first equivalent one.
 
+    They are compared as they stand; if none is equivalent, then by what the claim says of letters of its own.
+
     Returns:
         The best verdict: equivalent before undecided before different.
     """
     best: Verdict | None = None
-    for statement in stated:
-        known = context
-        beside = [each for each in stated if each is not statement]
-        if own := _own_definitions(required, statement, beside, context):
-            known = replace(context, definitions=(*context.definitions, *own))
-        if required.formula.kind != "inequality" and (required.whole or statement.whole):
-            known = _with_whole_numbers(known, frozenset(name for name, _ in (*required.whole, *statement.whole)))
-        verdict = _match_formulas(required.formula, statement.formula, known, spec)
-        if verdict.status == Status.EQUIVALENT:
-            objection = _objection(required, statement, stated, context, known, spec)
-            verdict = verdict if objection is None else objection
-        if best is None or RANK[verdict.status] < RANK[best.status]:
-            best = verdict
-        if best.status == Status.EQUIVALENT:
-            break
+    for by_claim in (False, True):
+        for statement in stated:
+            beside = [each for each in stated if each is not statement]
+            own = _own_definitions(required, statement, beside, context) if by_claim else ()
+            if by_claim and not own:
+                continue
+            verdict = _match_statement(required, statement, stated, context, own, spec)
+            if best is None or RANK[verdict.status] < RANK[best.status]:
+                best = verdict
+            if best.status == Status.EQUIVALENT:
+                return best
     assert best is not None
     return best
+
+
+def _match_statement(
+    required: Statement,
+    statement: Statement,
+    stated: tuple[Statement, ...],
+    context: Context,
+    own: tuple[Formula, ...],
+    spec: NumberSpec,
+) -> Verdict:
+    """Match a required statement with one of a claim, by way of what the claim defines itself (`own`)."""
+    known = replace(context, definitions=(*context.definitions, *own)) if own else context
+    if required.formula.kind != "inequality" and (required.whole or statement.whole):
+        known = _with_whole_numbers(known, frozenset(name for name, _ in (*required.whole, *statement.whole)))
+    verdict = _match_formulas(required.formula, statement.formula, known, spec)
+    if verdict.status == Status.EQUIVALENT:
+        objection = _objection(required, statement, stated, context, known, spec)
+        verdict = verdict if objection is None else objection
+    named = tuple(f"definition: {side.name} = " for f in own for side in f.members if side.op == "sym")
+    if named:
+        said = (each.replace("(problem)", "(claim)") if each.startswith(named) else each for each in verdict.readings)
+        verdict = replace(verdict, readings=tuple(said))
+    return verdict
 
 
 def _own_definitions(

@@ -181,7 +181,8 @@ class Verdict:
         proof: `proved` or `tested` if equivalent, else None.
         domain: numbers that were sampled: `positive`, `real` if a symbol may be negative, or `complex`.
         readings: everything substituted or assumed, in order, each with its kind: `notation: ...`, `constant: ...`,
-            `definition: ... (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
+            `definition: ... (problem)`, `(claim)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`,
+            `unit: ...`.
         approximate: decided within the precision of written decimals.
         witness: a point at which the formulas differ, where one is known; told only if it is one of quantities alone.
         cost: kernel operations spent.

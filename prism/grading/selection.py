@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from prism.algebra.expr import ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
+from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.answers.final_answers import is_answer
 from prism.grading.chain_statements import (
@@ -211,6 +211,7 @@ def _is_by_free_letters(assertion: Assertion, node: ReferenceNode, claim: Locate
         assertion.is_other
         and formula is not None
         and formula.kind in ("equation", "chain")
+        and EQUALITIES.issuperset(formula.relations)
         and not node.subjects.isdisjoint(formula.members)
         and is_solved_for_symbol(node)
         and not (assertion.is_approximate or assertion.statement.is_rounded or assertion.statement.conditions)

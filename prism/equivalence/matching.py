@@ -7,7 +7,7 @@ number is no equation to be satisfied: its number has to be stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -56,7 +56,7 @@ from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
 from prism.equivalence.running_indices import with_indices_alike, with_one_running_index
 from prism.equivalence.several_values import quantity_of_all, with_one_name
-from prism.equivalence.statements import Statement, is_turned_range, statements_of
+from prism.equivalence.statements import Statement, definitions_of_own_letters, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import OTHER_KIND, RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
@@ -328,10 +328,11 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
         The best verdict: equivalent before undecided before different.
     """
     best: Verdict | None = None
+    fixed = context.declared | context.givens.keys()
     for by_claim in (False, True):
         for statement in stated:
             beside = [each for each in stated if each is not statement]
-            own = _own_definitions(required, statement, beside, context) if by_claim else ()
+            own = definitions_of_own_letters(required, statement, beside, fixed) if by_claim else ()
             if by_claim and not own:
                 continue
             verdict = _match_statement(required, statement, stated, context, own, spec)
@@ -364,26 +365,6 @@ def _match_statement(
         said = (each.replace("(problem)", "(claim)") if each.startswith(named) else each for each in verdict.readings)
         verdict = replace(verdict, readings=tuple(said))
     return verdict
-
-
-def _own_definitions(
-    required: Statement, statement: Statement, beside: Iterable[Statement], context: Context
-) -> tuple[Formula, ...]:
-    r"""Return what a claim says of letters of its own: `\nu = \mu/\rho` beside `y = \nu v`.
-
-    Such an equation has one letter of the claim's own, one side that is a letter, and no rival about the same letter.
-    A statement without any letter of the reference, `n = 1, 2, \ldots`, is not compared by way of another one.
-    """
-    known = symbols_of(required.formula)
-    if known.isdisjoint(symbols_of(statement.formula)):
-        return ()
-    found: dict[str, list[Formula]] = {}
-    for f in (each.formula for each in beside):
-        new = symbols_of(f) - known
-        is_plain = f.kind == "equation" and len(f.members) == 2 and any(side.op == "sym" for side in f.members)
-        if is_plain and len(new) == 1 < len(symbols_of(f)) and new.isdisjoint(context.declared | context.givens.keys()):
-            found.setdefault(min(new), []).append(f)
-    return tuple(each[0] for each in found.values() if len(each) == 1)
 
 
 def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:

@@ -6,10 +6,21 @@ they are taken apart (semantics Z.8, C.1); `matching` compares them.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, formula, number, plain_parts, symbols
+from prism.algebra.expr import (
+    EQUALITIES,
+    ORDERINGS,
+    Expr,
+    Formula,
+    formula,
+    number,
+    plain_parts,
+    symbols,
+    symbols_of,
+)
 from prism.budget import remembered
 from prism.equivalence.numbers.stated import with_units_from_right
 
@@ -316,3 +327,24 @@ def is_mention(written: Formula) -> bool:
         return False
     root = written.members[0]
     return not any(part.args for part in (root.args if root.op == "list" else (root,)))
+
+
+def definitions_of_own_letters(
+    required: Statement, statement: Statement, beside: Iterable[Statement], fixed: Collection[str]
+) -> tuple[Formula, ...]:
+    r"""Return what a claim says of letters of its own: `\nu = \mu/\rho` beside `y = \nu v`.
+
+    Such an equation has one letter of the claim's own, one side that is a letter, and no rival about the same letter.
+    A statement without any letter of the reference, `n = 1, 2, \ldots`, is not compared by way of another one. Letters
+    that the problem declares or gives (`fixed`) are not the claim's own.
+    """
+    known = symbols_of(required.formula)
+    if known.isdisjoint(symbols_of(statement.formula)):
+        return ()
+    found: dict[str, list[Formula]] = {}
+    for f in (each.formula for each in beside):
+        new = symbols_of(f) - known
+        is_plain = f.kind == "equation" and len(f.members) == 2 and any(side.op == "sym" for side in f.members)
+        if is_plain and len(new) == 1 < len(symbols_of(f)) and new.isdisjoint(fixed):
+            found.setdefault(min(new), []).append(f)
+    return tuple(each[0] for each in found.values() if len(each) == 1)

@@ -293,7 +293,6 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     }  # fmt: skip
     written = a.depends | b.depends
     of_place = frozenset(name for name, variable in written if has_nabla and variable in _PLACE_VECTORS)
-    of_coordinates = _of_coordinates(written)
     functions = {
         name: tuple(each for each in own if not symbol_of(each).is_vector) if name in of_place else own
         for name, own in functions.items()
@@ -310,7 +309,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
         declared=context.kinds,
         whole=_whole_letters(nodes, context),
-        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates - _OF_NATURE
+        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - _of_coordinates(written) - _OF_NATURE
         if has_nabla
         else frozenset(),
         signed=_signed_letters(nodes),

@@ -110,7 +110,7 @@ def bodies_kept(own: Imitation, path: Path) -> set[str]:
     from prism.judging.conversations import digest_of
 
     kept = ReplyFile(path).replies
-    return {sha256 for sha256, body in own.bodies.items() if digest_of(body, 1) in kept}
+    return {sha256 for sha256, body in list(own.bodies.items()) if digest_of(body, 1) in kept}
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -360,11 +360,11 @@ def _match_statement(
     if verdict.status == Status.EQUIVALENT:
         objection = _objection(required, statement, stated, context, known, spec)
         verdict = verdict if objection is None else objection
-    heads = {f"definition: {side.name}" for f in own for side in f.members if side.op == "sym"}
+    heads = [f"definition: {side.name} = " for f in own for side in f.members if side.op == "sym"]
     if heads:
-        said = ((each.partition(" = ")[0] in heads, each) for each in verdict.readings)
-        said_so = tuple(each.replace("(problem)", "(claim)") if is_own else each for is_own, each in said)
-        verdict = replace(verdict, readings=said_so)
+        said = ((any(head in each for head in heads), each) for each in verdict.readings)
+        told = tuple(each.replace("(problem)", "(claim)") if is_own else each for is_own, each in said)
+        verdict = replace(verdict, readings=told)
     return verdict
 
 

@@ -21,7 +21,7 @@ from prism.problem.schema import Problem, in_alternative
 from prism.protocols.rows import Scored
 from prism.runs.bulk import Options, grade_rollout, in_input_order, make_tasks, without_score
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, Killed, run_in_workers
+from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, run_in_workers
 
 T = TypeVar("T")
 Then = Callable[[PreparedProblem, Rollout, Grade], T]
@@ -69,6 +69,7 @@ def grade_rollouts(
     workers: int = 0,
     kill_after: float = KILL_AFTER,
     on_done: Callable[[int], None] = lambda _: None,
+    run_tasks: Callable[[Iterator[Task], Job], Iterator[Done]] | None = None,
 ) -> Iterator[GradedRollout[T]]:
     """Grade rollouts and yield them in input order.
 
@@ -79,6 +80,7 @@ def grade_rollouts(
         workers: processes; 0 works in this one.
         kill_after: seconds that a worker may take for one rollout [s].
         on_done: called with 1 for each rollout that has become done.
+        run_tasks: runs the tasks, in any order, instead of workers of its own.
 
     Errors:
         PrismError: workers that do not start. Never anything about a solution: where the grader fails, the grade has
@@ -86,7 +88,8 @@ def grade_rollouts(
     """
     job = partial(_graded, then=then, thinking=thinking)
     tasks = make_tasks(problems, rollouts)
-    for done in in_input_order(run_in_workers(tasks, job, workers=workers, kill_after=kill_after)):
+    run_tasks = run_tasks or partial(run_in_workers, workers=workers, kill_after=kill_after)
+    for done in in_input_order(run_tasks(tasks, job)):
         task = done.task
         if isinstance(done.result, Killed):
             lost = without_score(task.loaded, task.rollout, "killed", done.result.reason)

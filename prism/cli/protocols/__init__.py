@@ -131,13 +131,13 @@ def graded_input(
     graded_by = {name: problem for name, problem in known.items() if name in scanned.problem_ids}
     with RunWorkers(processes) as workers:
         require_gradable(source, graded_by, allow_faults=grading.allow_faults, workers=workers)
-    originals = list(read(rollouts, scanned.fields, known))
-    rewritten = (rewrite(known[one.problem_id], one) for one in originals)
-    with progress_bar(scanned.n, "grading") as advance:
-        graded = grade_rollouts(
-            known, rewritten, then=then, thinking=grading.thinking, on_done=advance, workers=processes
-        )
-        return [replace(one, rollout=original) for one, original in zip(graded, originals, strict=True)]
+        originals = list(read(rollouts, scanned.fields, known))
+        rewritten = (rewrite(known[one.problem_id], one) for one in originals)
+        with progress_bar(scanned.n, "grading") as advance:
+            graded = grade_rollouts(
+                known, rewritten, then=then, thinking=grading.thinking, on_done=advance, run_tasks=workers.run
+            )
+            return [replace(one, rollout=original) for one, original in zip(graded, originals, strict=True)]
 
 
 def read_problems(source: str) -> dict[str, Problem]:

@@ -33,17 +33,17 @@ T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 CELL = 40_000  # of each claim beside each node, in any case: 90 formulas beside 50 nodes are 4500 cells
-MATCHING = 115_000_000  # what cells cost beyond that: after it no further one is begun; a hundred sums of sums
+MATCHING = 105_000_000  # what cells cost beyond that: after it no further one is begun; a hundred sums of sums
 SELECTION = 33_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 200_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
+SOLUTION = 170_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
-PAIR = 90_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
-INTERPRETED = 75_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
-PAIR_OF_SOLUTION = 55_000_000  # of one claim beside one node, so that the others of a solution are compared too
-INTERPRETED_OF_SOLUTION = 35_000_000  # of it, what is beyond algebra
-DIAGNOSIS = 120_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
+PAIR = 75_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
+INTERPRETED = 55_000_000  # of it, what is beyond algebra, under random interpretations: double integrals, roots
+PAIR_OF_SOLUTION = 45_000_000  # of one claim beside one node, so that the others of a solution are compared too
+INTERPRETED_OF_SOLUTION = 25_000_000  # of it, what is beyond algebra
+DIAGNOSIS = 80_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 25_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
-DIAGNOSED_FORMULA = 40_000_000  # one formula in a diagnosis, or three even shares of what is left
+DIAGNOSED_FORMULA = 32_000_000  # one formula in a diagnosis, or three even shares of what is left
 LEAST_DIAGNOSED = 1_000_000  # of a formula, however many are left: 1000 cheap ones
 REPAIRS = 14_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
 DIAGNOSED_NODE = 14_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum

@@ -46,6 +46,7 @@ import prism  # noqa: E402
 from benchmarks import script  # noqa: E402
 from benchmarks.robustness.constructs import CONSTRUCTS, GROWN, LEAF, RELATIONS, TEXTS, Prose  # noqa: E402
 from prism import budget  # noqa: E402
+from prism.grading.pipeline import operations_of_cells  # noqa: E402
 
 SIZES: Final = (1, 2, 4, 8, 16, 24, 32, 64)
 MAX_CHARACTERS: Final = 5_000  # of one input
@@ -484,7 +485,8 @@ def allowed(found: Measurement) -> int | None:
     if found.call.startswith("equivalent"):
         return budget.PAIR
     if found.call.startswith(("grade", "diagnose")):  # a diagnosis has no limit of its own: it may cost a solution
-        return solution_limit(max(found.characters, len(HONEST)))
+        cells = operations_of_cells(LARGE, found.n) if found.call == "grade large" else 0
+        return solution_limit(max(found.characters, len(HONEST))) + cells
     return None
 
 

@@ -77,9 +77,9 @@ _MOST_POWER = 256  # of a matrix
 _METRICS = frozenset(("g", r"\eta", r"\delta"))
 _MOST_KEPT = 2048  # values below indices that hold for some bound variables alone
 _INDICES = 8  # beside it, for each pair of indices around a node
-_STEPS = 7 * STEP  # charged for each node that is worked out, with a sum or product of balls, beside its arguments
-_LETTER = 3 * STEP
-_ARGUMENT = STEP
+_STEPS = 4 * STEP  # charged for each node that is worked out, with a sum or product of balls, beside its arguments
+_LETTER = 3 * STEP // 2
+_ARGUMENT = STEP // 2
 
 
 class Evaluator(Letters):

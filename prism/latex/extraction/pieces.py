@@ -44,6 +44,7 @@ _RANKS = {
 _SPACINGS = frozenset((r"\;", r"\:", r"\>", "\\ "))
 _JOINING = word_set("and or to")
 _ROW_LABEL = re.compile(r"\(\s*(?:[a-h]|i{1,3}|iv|v)\s*\)")
+_NAMED_ROW = re.compile(r"\s*(?:[A-Z][a-z]{3,}|[A-Za-z][a-z]{2,}(?: +[A-Za-z0-9]+)+)\s*:(?!=)(?=[^:]*=[^:]*\Z)")
 _EQUATION_NUMBER = re.compile(r"[(\[]\s*(?:\d{1,3}(?:\.\d{1,3}){0,3}[a-z]?'?|[ivx]{1,4}|\*{1,3})\s*[)\]]")
 _BRACED_RELATION = re.compile(r"(?:[=<>]|\\(?:approx|le|ge|leq|geq)(?![A-Za-z]))")
 _UNIT_COMMAND = re.compile(r"\\(?:text|mathrm|unit|si|SI|rm)(?![A-Za-z])")
@@ -155,7 +156,8 @@ def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
     r"""Decide by their neighbours what words, `<`, `&` and `\to` of a row are; bracketed remarks become prose."""
     kinds = {item.kind for item in row}
     source = _row_source(row)
-    items = _move_evaluation_fence(_drop_row_label(row)) if "open" in kinds else row
+    row = _drop_row_label(row)
+    items = _move_evaluation_fence(row) if "open" in kinds else row
     if "<" in source:
         items = _mark_average_brackets(items)
     if "<" in source or "|" in source or "angle" in source:
@@ -198,7 +200,10 @@ def _is_last_entry(row: Sequence[Item], index: int) -> bool:
 
 
 def _drop_row_label(row: Sequence[Item]) -> Sequence[Item]:
-    r"""Drop a label such as `(a)` at the beginning of a row where it is no factor: `(a) \; x = 5`."""
+    r"""Drop a label at the head of a row where it is no factor, `(a) \; x = 5`; of words, `Case 1:`, it is prose."""
+    if row and (named := _NAMED_ROW.match(row[0].text, row[0].start, row[-1].end)) is not None:
+        words = Item(named.string, "prose", named.start(), named.end(), content_span=named.span())
+        return [words, *(item for item in row if item.start >= named.end())]
     inner = [at for at, item in enumerate(row[:_LABEL_REACH]) if item.kind not in EMPTY][:4]
     if len(inner) < 4 or row[inner[0]].kind != "open" or inner[2] + 1 == inner[3] or row[inner[3]].kind == "open":
         return row

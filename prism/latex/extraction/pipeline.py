@@ -22,7 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values, values_in_rows
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
-from prism.latex.extraction.denials import says_it_is_wrong
+from prism.latex.extraction.denials import denied_starts, says_it_is_wrong
 from prism.latex.extraction.items import (
     EQUALITIES,
     MAX_NESTING,
@@ -63,6 +63,7 @@ from prism.latex.extraction.solution_input import Solution, excerpt, solution_te
 from prism.latex.extraction.struck_lines import disowned_blocks, passed_over_blocks, struck_blocks
 from prism.latex.extraction.typed_names import TypedNames, is_typed, typed_names
 from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
+from prism.latex.extraction.worded_clauses import read_worded
 from prism.latex.macros import (
     NO_MACROS,
     Macros,
@@ -73,7 +74,7 @@ from prism.latex.macros import (
     package_macros,
     uses_packages,
 )
-from prism.latex.prose import MAX_SENTENCE
+from prism.latex.prose import FORMULA, MAX_SENTENCE
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
 _MAX_TYPED = 300  # characters of one typed formula; a longer text is LaTeX
@@ -86,6 +87,7 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
+_MASK = 3 * FORMULA  # of each item of a row beside its words
 _SAYS_NOTHING = re.compile(
     r"(?:[^\w\\∞⊥∅(\[]|\\(?:[,;:!> |]|(?:(?:long)?rightarrow|to|[cl]?dots|pm|times)(?![A-Za-z])))*"
 )
@@ -558,7 +560,8 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
         items = resolve_ambiguous_items(row)
         if any(_changes_row(item) for item in items):
             continue
-        pieces = cut_row(items)
+        denied = _denied_in_words(items)
+        pieces = [piece for piece in cut_row(items) if piece.items[0].start not in denied]
         is_paired = len(pieces) == len(lefts) > 1 and all(piece.items[0].kind == "relation" for piece in pieces)
         aligned = [other for other in lefts if other.is_aligned]
         current = (aligned if len(aligned) == 1 else [None, *lefts])[-1]
@@ -576,6 +579,23 @@ def _changes_row(item: Item) -> bool:
     if item.kind == "drop" and item.source.startswith((r"\footnote", r"\tag")):
         return says_it_is_wrong(item.content)
     return item.kind == "prose" and is_changed_by(item.content)
+
+
+def _denied_in_words(row: Sequence[Item]) -> frozenset[int]:
+    r"""Return the offsets of the items of a row that its words deny: `\text{It is not true that } x = 5`."""
+    if not any(item.kind == "prose" and item.content for item in row):
+        return frozenset()
+    shown, runs = "", dict[int, list[int]]()
+    first = 0
+    for item in row:
+        if item.kind == "prose":
+            shown += item.content
+        elif item.kind not in EMPTY:
+            first = first if shown.endswith(_MASK) else len(shown)
+            runs.setdefault(first, []).append(item.start)
+            shown += _MASK
+    denied = denied_starts(read_worded(shown.lower()), list(runs), is_statement=True)
+    return frozenset(start for first in denied for start in runs[first])
 
 
 def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: str, depth: int) -> _FormulasAndLeft:
@@ -646,7 +666,9 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
     is_sentence = any(
         item.kind == "text" and text_kind(item.content) == "prose" and not is_label(item.content) for item in row
     )
-    if any(item.kind == "text" and is_changed_by(item.content) for item in row):
+    words = [item._replace(kind="prose") if item.kind == "text" else item for item in row]
+    stating = {item.start for item in words if item.kind != "prose"}
+    if any(_changes_row(item) for item in words) or (stating and stating <= _denied_in_words(words)):
         return [], left
     is_bare = bool(row) and not scanned.mentions_relation()
     content = " ".join(scanned.edited_source(scanned.start, scanned.end).split()) if is_bare else ""

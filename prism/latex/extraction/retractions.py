@@ -9,8 +9,7 @@ is read by `denials`; here stands what layout adds.
   above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
 - A cross, a thumb down, an empty tick box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops,
   no"), and a footnote that says so.
-- Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
-- Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`).
+- Words inside a formula that change it (`_CHANGED`: `\text{(times 2)}`); those that deny it are read as a text is.
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A clause about what stands above or below (`denials.clauses_on_others`): "all of this" is its section; "these" the
@@ -45,13 +44,11 @@ Span = tuple[int, int]  # offsets in the masked text
 
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WRONG_WORD = "|".join(sorted(WRONG_WORDS))
-_WRONG_ELSEWHERE = any_word("denials", without="english")
 _WRONG = (
     rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|the opposite of (?:the truth|true|what is true)|a contradiction"
     "|contradictory|absurd|an absurdity|nonsense|nonsensical|not (?:true|correct|right|valid|the case))"
 )
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
-_TAKEN_BACK = "retracted|withdrawn|dropped|discarded|abandoned|superseded|struck"
 _NOUN = (
     r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
     r"|steps?|lines?|options?|approach(?:es)?|methods?|attempts?|guess(?:es)?|ideas?|derivations?|calculations?"
@@ -138,10 +135,8 @@ _CHANGED = re.compile(  # words in a formula that make it another one, or deny i
     r"|\b(?:squared|cubed|halved|doubled|inverted)\b|\bor (?:so|more|less)\b"
     r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
-    rf"|{any_word('looser')}|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not(?: so)?|no|maybe|perhaps"
-    rf"|{_TAKEN_BACK}|{_ADJECTIVE}|{_WRONG_ELSEWHERE})\W*$"
-    rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
-    r"|\(\s*no\s*[!.]?\)",
+    rf"|{any_word('looser')}|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not(?: so)?|no|maybe|perhaps)\W*$"
+    rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b",
     re.IGNORECASE,
 )
 

@@ -161,7 +161,8 @@ def operator_names(a: Formula, b: Formula) -> frozenset[str]:
     operators |= names & {read.body for read in adjoints}
     operators |= {name for name in names if (read := symbol_of(name)).sub and read.head in ladders}
     if any(symbol_of(name).is_vector for name in names):
-        operators = frozenset(name for name in operators if not symbol_of(name).is_hat)  # directions
+        placed = frozenset(name for marks in both for name in marks.placed)
+        operators = frozenset(name for name in operators if name in placed or not symbol_of(name).is_hat)  # directions
     if operators or "i" in names or any(marks.is_certain for marks in both):
         operators |= names & _PAULI
     return operators
@@ -204,10 +205,12 @@ class _OperatorEvidence:
 
     Attributes:
         operators: names of the symbols that are shown to be operators.
+        placed: those of them that their places show, not a hat, which a unit vector has too.
         is_certain: it has a commutator, a quantum state (ket, bra), or an open derivative such as `\vec v\cdot\nabla`.
     """
 
     operators: frozenset[str]
+    placed: frozenset[str]
     is_certain: bool
 
 
@@ -217,7 +220,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     budget.charge(sum(member.size for member in f.members) * _EVIDENCE)
     names = traits_of(f).names
     nodes = [node for member in f.members for node in nodes_with(member, *_WITH_EVIDENCE)]
-    operators = set(filter(_is_written_as_operator, names))
+    operators = set[str]()
     has_hamiltonian = any(symbol_of(name).head in _HAMILTONIANS for name in names)
     for node in nodes:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
@@ -230,9 +233,10 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
     matrices = letters_of_matrices(nodes)
-    operators |= matrices | {name for name in names if symbol_of(name).body in matrices}
+    placed = frozenset(operators | matrices | {name for name in names if symbol_of(name).body in matrices})
+    written = placed.union(filter(_is_written_as_operator, names))
     certain = any(_is_operator(node, _NONE) for node in nodes)
-    return _OperatorEvidence(frozenset(operators), certain) if operators or certain or names & _PAULI else None
+    return _OperatorEvidence(written, placed, certain) if written or certain or names & _PAULI else None
 
 
 def _is_written_as_operator(name: str) -> bool:

@@ -225,6 +225,8 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     for node in nodes:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
             operators |= {name for name in symbols(*node.args) if not _is_number_name(name)}
+        elif node.op == "bracket" and node.name == "braket":
+            operators |= {name for name in _last_factors(node.args[1:-1]) if not _is_number_name(name)}
         elif node.op == "mul":
             factors = _factors_as_written(node)
             operators |= _letters_between_inverses(factors)
@@ -389,6 +391,19 @@ def _transposed(node: Expr) -> Expr | None:
     if is_power or (node.op == "sym" and symbol_of(node.name).sup in TURNED):
         return _inverted_or_adjoint(node)
     return node.args[0] if node.op == "opaque" and node.name in ("T", "^T") else None
+
+
+def _last_factors(nodes: Iterable[Expr]) -> Iterator[str]:
+    r"""Yield the letters that end terms: H of `\langle\psi|H|\psi\rangle`, x of `e E x^2`; numbers stand before."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node.op == "sym":
+            yield node.name
+        elif node.op in ("add", "sub", "neg"):
+            waiting += node.args
+        elif node.op in ("mul", "div", "pow"):
+            waiting.append(node.args[-1 if node.op == "mul" else 0])
 
 
 def _is_unit_power(node: Expr) -> bool:

@@ -39,9 +39,8 @@ from prism.equivalence.interpretation.solving import (
     value_and_size,
     with_value,
 )
-from prism.equivalence.interpretation.tensors.columns import solves_for_column, solves_for_entries
 from prism.equivalence.interpretation.tensors.shapes import with_shapes
-from prism.equivalence.interpretation.tensors.tensor_equations import solves_for_components
+from prism.equivalence.interpretation.tensors.solved_equations import solves_for_column, solves_for_components
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Diverges,
@@ -562,9 +561,7 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """
     if letters:
         return _solves_for_tensor(draw, a, b, letters)
-    if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
-        return found
-    if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
+    if (found := solves_for_column(draw, a, b, residual_of)) is not None:
         return found
     answer: bool | None = None
     for n, solved in enumerate(solutions(draw, a, b)):

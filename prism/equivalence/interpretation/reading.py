@@ -38,7 +38,6 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quantum.acting import (
     with_material_derivatives,
-    with_operators_applied,
     with_values_at_limits,
 )
 from prism.equivalence.interpretation.quantum.quantum_names import is_anticommutator
@@ -135,7 +134,7 @@ def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     for f in (a, b):
         refuse_inverse_functions(f)
     a, b = in_indices(*with_material_derivatives(with_raised_indices(a), with_raised_indices(b)))
-    a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
+    a, b = (with_primed_variables(with_unit_matrices(f)) for f in (a, b))
     a, b = with_steps_and_deltas(a, b)
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))

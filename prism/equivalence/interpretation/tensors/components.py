@@ -7,12 +7,13 @@ letters. What is summed gets letters that neither formula has.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prism.algebra.expr import Expr, Formula, number, substituted, symbol, walk, with_args, with_members
 from prism.algebra.symbols import HAT, VECTOR, relabelled, spelled, symbol_of
 from prism.equivalence.interpretation.names import (
     INDICES,
+    covariant_index,
     free_letters,
     is_greek,
     letters_of,
@@ -20,7 +21,6 @@ from prism.equivalence.interpretation.names import (
     placed_variable,
     trace_letters,
 )
-from prism.equivalence.interpretation.tensors.covariant import with_connections, with_letters
 from prism.equivalence.interpretation.values import Unvalued
 
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
@@ -33,7 +33,8 @@ _EPSILON = r"\epsilon_{%s%s%s}"
 def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas in index notation if one of them is so, and with the same free indices; else as they are."""
     _refuse_pairs_of_one_height(a, b)
-    a, b = with_connections(*(_with_traces(f) for f in (a, b)))
+    _refuse_covariant_derivatives(a, b)
+    a, b = _with_traces(a), _with_traces(b)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     indexed = {symbol_of(node.name).head for node in nodes if node.op == "sym" and letters_of(node.name)}
     vectors = {base for node in nodes if (base := _base_of_vector(node))}
@@ -63,6 +64,15 @@ def _refuse_pairs_of_one_height(*formulas: Formula) -> None:
         raise Unvalued("an index twice above, or twice below")
 
 
+def _refuse_covariant_derivatives(*formulas: Formula) -> None:
+    r"""Raise Unvalued for `\nabla_\mu` with a Greek index, or beside a connection; `\nabla_i` alone is `\partial_i`."""
+    nodes = [node for f in formulas for member in f.members for node in walk(member)]
+    indices = [index for node in nodes if (index := covariant_index(node))]
+    has_connection = any(node.op == "sym" and symbol_of(node.name).head == r"\Gamma" != node.name for node in nodes)
+    if indices and (has_connection or all(map(is_greek, indices))):
+        raise Unvalued("a covariant derivative")
+
+
 def _heights(node: Expr) -> Counter[tuple[str, bool]]:
     """Return how often each Greek index stands above (True) and below (False) in a product."""
     found: Counter[tuple[str, bool]] = Counter()
@@ -89,6 +99,16 @@ def _with_traces(f: Formula) -> Formula:
     return substituted(f, {symbol(name): symbol(spelled(name, letter, letter)) for name in traces})
 
 
+def _with_letters(node: Expr, letters: Mapping[str, str]) -> Expr:
+    """Return an expression with other letters of indices."""
+    args = tuple(_with_letters(arg, letters) for arg in node.args)
+    if node.op in _DERIVATIVES:
+        args = (args[0], *(symbol(letters[arg.name]) if arg.name in letters else arg for arg in args[1:]))
+    if node.op == "sym" and not letters.keys().isdisjoint(letters_of(node.name)):
+        return symbol(relabelled(node.name, letters))
+    return with_args(node, args)
+
+
 def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
     """Return an equation with the free indices of another equation: it says the same for all their values.
 
@@ -105,7 +125,7 @@ def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
     back = dict(zip(sorted(pairs.values() - pairs.keys()), sorted(pairs.keys() - pairs.values()), strict=True))
     if all(one == two for one, two in pairs.items()):
         return f
-    return with_members(f, tuple(with_letters(member, {**pairs, **back}) for member in f.members))
+    return with_members(f, tuple(_with_letters(member, {**pairs, **back}) for member in f.members))
 
 
 def _paired(f: Formula, other: Formula, own: set[str], wanted: set[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-r"""Evaluation of derivatives, limits and values at a point in expressions that are given.
+r"""Evaluation of derivatives and values at a point in expressions that are given.
 
 An operation is replaced by its result: `\frac{d}{dt} A\cos\omega t` becomes `-A\omega\sin\omega t`. What
 stays open (the derivative of a symbol alone) is kept, so that the atoms of both formulas can meet (semantics Z.9).
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 
 from prism import budget
@@ -41,8 +40,7 @@ _MAX_OPERAND = 20_000  # nodes of what is differentiated, and of the derivative 
 _FORMULAS_KEPT = 4096  # formulas of which the derivatives are remembered in a process
 _MAX_BITS = 4096  # of an exact power: `((2^{64})^{64})^{64}` would fill the memory
 _DERIVATIVE = 500  # operations for each node that is differentiated
-_LIMIT = 100  # and for each that is looked at where a limit or a value is put in
-MAX_HOSPITAL = 4  # applications of l'Hospital's rule
+_LIMIT = 100  # and for each that is looked at
 
 # Letters that vary with a variable as a rule; with an index they are values (`v_0`), but for a component (`E_r`).
 _PLACES = ("x", "y", "z", "r", "s", r"\rho", r"\theta", r"\phi", r"\varphi")
@@ -85,7 +83,7 @@ _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
 class NotEvaluated(Exception):
-    """Raised for a derivative or limit that no rule here evaluates; the expression then stays as it is written."""
+    """Raised for a derivative that no rule here evaluates; the expression then stays as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class KnownVariation:
 def evaluate_operations(
     a: Formula, b: Formula, varying: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[Formula, Formula]:
-    """Evaluate the derivatives, limits and values at a point (`[x^2]_0^L`) in two formulas that are compared.
+    """Evaluate the derivatives and values at a point in two formulas that are compared.
 
     An operation without a rule here stays as it is written.
 
@@ -190,7 +188,7 @@ def _read_derivatives(f: Formula) -> _Derivatives:
 
 
 def _evaluate_members(f: Formula, derivatives: _Derivatives, known: KnownVariation) -> Formula:
-    """Evaluate the derivatives, limits and values at a point in each member (`a` and `b` of `a = b`) of a formula."""
+    """Evaluate the derivatives and values at a point in each member (`a` and `b` of `a = b`) of a formula."""
     if _OPERATIONS.isdisjoint(traits_of(f).ops):
         return f
     budget.charge(sum(member.size for member in f.members) * _LIMIT)
@@ -210,12 +208,12 @@ def _with_members_evaluated(
 
 
 def _evaluate_all(nodes: tuple[Expr, ...], known: KnownVariation) -> tuple[Expr, ...]:
-    """Evaluate the derivatives, limits and values at a point in several expressions."""
+    """Evaluate the derivatives and values at a point in several expressions."""
     return tuple([node if _OPERATIONS.isdisjoint(ops_of(node)) else _evaluate(node, known) for node in nodes])
 
 
 def _evaluate(node: Expr, known: KnownVariation) -> Expr:
-    """Evaluate the derivatives, limits and values at a point in an expression, inner ones first.
+    """Evaluate the derivatives and values at a point in an expression, inner ones first.
 
     Operations without a rule stay as they are written.
     """
@@ -225,7 +223,7 @@ def _evaluate(node: Expr, known: KnownVariation) -> Expr:
         if node.op in ("derivative", "partial"):
             return _evaluate_derivative(node, known)
         if node.op == "limit":
-            return _evaluate_limit(node, known)
+            return _evaluate_limit(node)
         if node.op == "at" and node.name == "limits" and len(node.args) == 3:
             return _evaluate_between_limits(node)
         if node.op == "at" and node.name == "point" and len(node.args) == 3:
@@ -488,7 +486,7 @@ def _quotient(a: Expr, b: Expr) -> Expr:
     return _ZERO if a == _ZERO else Expr("div", (a, b))
 
 
-# Values at a point, and limits. ---------------------------------------------------------------------------------
+# Values at a point. --------------------------------------------------------------------------------------------
 
 
 def _evaluate_between_limits(node: Expr) -> Expr:
@@ -519,150 +517,13 @@ def _evaluate_at_point(node: Expr) -> Expr:
     return _within_max_nodes(substitute(body, {variable: point}))
 
 
-def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:
-    """Evaluate a limit node by substitution, or by l'Hospital's rule where numerator and denominator both vanish.
-
-    Raises NotEvaluated if that does not settle it.
-    """
+def _evaluate_limit(node: Expr) -> Expr:
+    """Return the body of a limit in which its variable does not stand; raises NotEvaluated for any other limit."""
     if len(node.args) != 3 or node.args[1].op != "sym":
         raise NotEvaluated
-    body, variable, target = node.args
-    if variable.name not in symbols(body):
-        if any(name[:1].isupper() or usually_varies(name, variable.name) for name in symbols(body)):
-            raise NotEvaluated  # the expression may depend on the variable without showing it
-        return body
-    if any(usually_varies(name, variable.name) or known.varies(name, variable.name) for name in symbols(body)):
+    body, variable, _ = node.args
+    if variable.name in symbols(body):
         raise NotEvaluated
-    if "infinity" in ops_of(target):
-        return _limit_at_infinity(body, variable, target)
-    above, below = _as_quotient(body)
-    place = {variable: target}
-    for _ in range(MAX_HOSPITAL + 1):
-        top, bottom = (_within_max_nodes(substitute(side, place)) for side in (above, below))
-        budget.charge((top.size + bottom.size) * _LIMIT)
-        if _exact_value(bottom) != 0:
-            if not _is_continuous(above, variable, target) or not _is_continuous(below, variable, target):
-                raise NotEvaluated
-            return _within_max_nodes(top if bottom == _ONE else Expr("div", (top, bottom)))
-        if _exact_value(top) != 0:
-            raise NotEvaluated
-        above, below = (_within_max_nodes(derivative(side, variable, known)) for side in (above, below))
-    raise NotEvaluated
-
-
-def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
-    """Split an expression into numerator and denominator; the denominator is 1 if the expression has no quotient."""
-    if node.op == "div":
-        return node.args[0], node.args[1]
-    if node.op != "mul" or all(factor.op != "div" for factor in node.args):
-        return node, _ONE
-    above = [factor.args[0] if factor.op == "div" else factor for factor in node.args]
-    below = [factor.args[1] for factor in node.args if factor.op == "div"]
-    return _product(above), _product(below)
-
-
-def _limit_at_infinity(body: Expr, variable: Expr, target: Expr) -> Expr:
-    """Return the limit of a quotient of polynomials as `variable` goes to infinity: the ratio of the leading terms.
-
-    Raises NotEvaluated if `target` is not plain infinity, if the limit is infinite, or for anything but polynomials.
-    """
-    if target.op != "infinity":
-        raise NotEvaluated
-    above, below = _as_quotient(body)
-    top, bottom = (_leading_term(side, variable) for side in (above, below))
-    if top[0] > bottom[0]:
-        raise NotEvaluated
-    return _ZERO if top[0] < bottom[0] else Expr("div", (top[1], bottom[1]))
-
-
-def _leading_term(node: Expr, variable: Expr) -> tuple[int, Expr]:
-    """Return degree and leading coefficient of a polynomial in the variable; raise NotEvaluated for anything else."""
-    if variable.name not in symbols(node):
-        return 0, node
-    if node == variable:
-        return 1, _ONE
-    if node.op == "neg":
-        degree, lead = _leading_term(node.args[0], variable)
-        return degree, Expr("neg", (lead,))
-    if node.op in ("add", "sub"):
-        parts = [_leading_term(arg, variable) for arg in node.args]
-        top = max(degree for degree, _ in parts)
-        signs = [1 if node.op == "add" or not k else -1 for k in range(len(parts))]
-        leads = [lead if sign > 0 else Expr("neg", (lead,))
-                 for (degree, lead), sign in zip(parts, signs, strict=True) if degree == top]  # fmt: skip
-        if len(leads) > 1:
-            raise NotEvaluated  # they may cancel
-        return top, leads[0]
-    if node.op == "mul":
-        parts = [_leading_term(arg, variable) for arg in node.args]
-        return sum(degree for degree, _ in parts), _product([lead for _, lead in parts])
-    if node.op == "div" and variable.name not in symbols(node.args[1]):
-        degree, lead = _leading_term(node.args[0], variable)
-        return degree, Expr("div", (lead, node.args[1]))
-    exponent = node.args[1].value if node.op == "pow" else None
-    if exponent is not None and exponent.denominator == 1 and exponent > 0:
-        degree, lead = _leading_term(node.args[0], variable)
-        return degree * int(exponent), Expr("pow", (lead, node.args[1]))
-    raise NotEvaluated
-
-
-def _exact_value(node: Expr) -> Fraction | None:
-    r"""Return the exact number that an expression equals (`2/3`, `\cos 0`); None if symbols leave it open but nonzero.
-
-    Raises NotEvaluated if it has a difference or function of symbols, which may vanish, or a power of too many digits.
-    """
-    if node.op == "num":
-        return node.value
-    values = [_exact_value(arg) for arg in node.args]
-    known = [value for value in values if value is not None]
-    if node.op == "mul" and 0 in known:
-        return Fraction(0)
-    if node.op == "div" and values[0] == 0 and values[1] != 0:
-        return Fraction(0)
-    if node.op == "pow" and values[0] == 0 and values[1] is not None and values[1] > 0:
-        return Fraction(0)
-    if len(known) != len(values) or not values:
-        if node.op in ("sym", "const", "mul", "div", "pow", "exp", "sqrt") or _is_sum_without_minus(node):
-            return None
-        raise NotEvaluated  # a difference of symbols may vanish
-    if node.op in ("add", "mul"):
-        total = Fraction(node.op == "mul")
-        for value in known:
-            total = total + value if node.op == "add" else total * value
-        return total
-    if node.op in ("sub", "neg"):
-        return known[0] - known[1] if node.op == "sub" else -known[0]
-    if node.op == "div":
-        return known[0] / known[1] if known[1] else None
-    if node.op == "pow" and known[1].denominator == 1 and abs(known[1]) <= 64 and (known[0] or known[1] > 0):
-        if max(known[0].numerator.bit_length(), known[0].denominator.bit_length()) * abs(known[1]) > _MAX_BITS:
-            raise NotEvaluated
-        return known[0] ** int(known[1])
-    return _AT_ZERO.get(node.op) if known == [0] else _AT_ONE.get(node.op) if known == [1] else None
-
-
-_AT_ZERO = {
-    name: Fraction(0) for name in ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "sqrt", "abs")
-}
-_AT_ZERO |= {name: Fraction(1) for name in ("cos", "exp", "cosh")}
-_AT_ONE = {"ln": Fraction(0), "log10": Fraction(0), "acosh": Fraction(0), "sqrt": Fraction(1), "abs": Fraction(1)}
-
-
-def _is_sum_without_minus(node: Expr) -> bool:
-    """Return True for a sum, or a negative, none of whose operands is itself a negative."""
-    return node.op in ("add", "neg") and all(arg.op != "neg" for arg in node.args)
-
-
-def _is_continuous(node: Expr, variable: Expr, target: Expr) -> bool:
-    """Return True if an expression surely is continuous where `variable` equals `target`: no pole there, no jumps."""
-    for inner in walk(node):
-        if variable.name not in symbols(inner):
-            continue
-        if inner.op == "div":
-            below = substitute(inner.args[1], {variable: target})
-            budget.charge(below.size * _LIMIT)
-            if _exact_value(below) == 0:
-                return False
-        if inner.op not in ("add", "sub", "mul", "div", "neg", "pow", "sqrt", "sym") and inner.op not in _SLOPES:
-            return False
-    return True
+    if any(name[:1].isupper() or usually_varies(name, variable.name) for name in symbols(body)):
+        raise NotEvaluated  # the expression may depend on the variable without showing it
+    return body

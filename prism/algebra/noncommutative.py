@@ -56,7 +56,6 @@ _OF_CALCULUS = frozenset(
 )
 _OF_FACTORS = frozenset(("mul", "div", "pow"))
 _WITH_EVIDENCE = _MAY_BE_OPERATORS | {"mul", "add", "sub"}  # nodes that may show operators
-_TRACES = ("Tr", "tr")
 _LEFT_OPEN = ("partial", "derivative", "nabla")  # opaque nodes: derivatives that wait for what they act on
 _DEL = Expr("opaque", name="nabla")
 _WORD = "ordered product"
@@ -77,7 +76,6 @@ _MATRICES_OF_SPIN = frozenset((r"\gamma", r"\sigma"))
 _STATES_OF_SPIN = frozenset((r"\alpha", r"\beta"))
 _MATRICES = frozenset((r"\rho", r"\sigma", r"\varrho", r"\Lambda", r"\Sigma", r"\Omega", r"\Pi"))
 _STYLES_OF_MATRICES = frozenset(("", "mathbf", "boldsymbol", "mathcal", "mathrm"))
-_WITHOUT_TRACE = frozenset(letter for each in "abxpq" for letter in (each, rf"\hat{{{each}}}"))
 
 _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, word
 
@@ -572,8 +570,6 @@ def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | No
         return _operator_terms(turned, notation)
     if node.op in _SCALARS_OF_OPERATORS:
         return [((_with_normalized_operands(node, notation),), ())]
-    if node.op == "apply" and node.name in _TRACES and len(node.args) == 1:
-        return _normalized_trace(node, notation)
     if node.op in ("add", "sub", "neg"):
         total: list[_Term] = []
         for position, arg in enumerate(node.args):
@@ -597,26 +593,6 @@ def _with_normalized_operands(node: Expr, notation: _OperatorNotation) -> Expr:
     """Return a node with each operand in the normal form of `_normal_form`."""
     args = tuple(_normal_form(arg, notation) for arg in node.args)
     return with_args(node, args)
-
-
-def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:
-    """Return the trace of a sum of operator products as terms that are numbers; None if there are too many.
-
-    Cyclic orders are the same: Tr(ABC) = Tr(BCA); not for operators whose products have no trace, as ladder operators.
-    """
-    terms = _operator_terms(node.args[0], notation)
-    if terms is None:
-        return None
-    turned: list[_Term] = []
-    for factors, word in terms:
-        spelled = [canonical(letter) for letter in word]
-        budget.charge(len(word) ** 2)
-        is_finite = not any(symbol_of(name).body in _WITHOUT_TRACE for name in symbols(*word))
-        start = min(range(len(word) if is_finite else 1), key=lambda k: (*spelled[k:], *spelled[:k])) if word else 0
-        first = (*word[start:], *word[:start])
-        atom = (first[0],) if len(first) == 1 else (Expr("opaque", first, name=_WORD),) if first else (_ONE,)
-        turned.append(((*factors, Expr("apply", atom, name=node.name)), ()))
-    return turned
 
 
 def _negate_terms(terms: list[_Term]) -> list[_Term]:

@@ -47,7 +47,6 @@ from prism.equivalence.interpretation import (
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.notation.angles import in_degrees
 from prism.equivalence.notation.constant_readings import EULER_READING, with_euler
-from prism.equivalence.notation.dummies import with_common_dummies
 from prism.equivalence.notation.possible_functions import with_functions
 from prism.equivalence.numbers.comparison import NumberSpec, compare_numbers
 from prism.equivalence.numbers.known_values import closed_form_number, evaluate_with_units, implied_number
@@ -181,7 +180,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     if called is not None and called.is_shown:
         return match(called.a, called.b, called.context, spec)
     reference, claim = with_one_running_index(*_with_one_name(reference, claim), context.givens.keys())
-    reference, claim = with_common_dummies(*with_indices_alike(reference, claim))
+    reference, claim = with_indices_alike(reference, claim)
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:

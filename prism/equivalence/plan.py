@@ -20,7 +20,6 @@ from prism.equivalence.notation.constant_readings import express_constants, may_
 from prism.equivalence.notation.readings import (
     average_over_draws,
     read_calls,
-    read_columns,
     read_italic_units,
     read_magnitudes,
     read_primes,
@@ -193,12 +192,6 @@ def _may_spell_otherwise(reference: Features, claim: Features) -> bool:
     return not one <= two and not two <= one
 
 
-def _may_read_columns(reference: Features, claim: Features) -> bool:
-    """Return True if one formula has a table, and the other one factorials or binomial coefficients and no table."""
-    one, two = reference.plain.ops, claim.plain.ops
-    return ("matrix" in one) != ("matrix" in two) and bool((one | two) & {"factorial", "binomial"})
-
-
 def _can_express_constants(reference: Features, claim: Features) -> bool:
     """Return True if identities of constants may bring the symbols of one formula among those of the other."""
     if reference.letters_of_constants == claim.letters_of_constants:
@@ -250,7 +243,6 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
     Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
     Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
-    Rule(Stage.NOTATION, (Hint.TABLE,), _may_read_columns, read_columns),
     Rule(Stage.NOTATION, (Hint.MEAN,), lambda _a, _b: True, average_over_draws),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
     Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),

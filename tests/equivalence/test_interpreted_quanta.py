@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from flint import acb
 
-from prism.equivalence.interpretation.quantum.quanta import Space, pauli, turned
+from prism.equivalence.interpretation.quantum.quanta import Space, pauli
 from prism.equivalence.interpretation.values import (
     Table,
-    Unvalued,
     add,
     compare_to_zero,
     identity,
@@ -48,23 +47,8 @@ def test_ladder_operators_have_their_commutator_before_the_cut() -> None:
     assert compare_to_zero(add(kept, unit, -1), 1.0)
 
 
-def test_fermions_of_two_places_anticommute() -> None:
-    space = Space("fermions", 2)
-    one, two = space.fermion(0), space.fermion(2)
-    assert compare_to_zero(add(multiply(one, two), multiply(two, one)), 1.0)
-    assert compare_to_zero(add(multiply(one, transpose(two)), multiply(transpose(two), one)), 1.0)
-
-
 def test_pauli_matrices_have_their_product() -> None:
     assert compare_to_zero(add(multiply(pauli("x"), pauli("y")), multiply(acb(0, 1), pauli("z")), -1), 1.0)
-
-
-def test_an_exponential_of_third_order_turns_nothing() -> None:
-    lowering = Space("ladder", 3).lowering(0)
-    cube = multiply(lowering, multiply(lowering, lowering))
-    assert isinstance(cube, Table)
-    with pytest.raises(Unvalued):
-        turned(cube, lowering, 0)
 
 
 def test_labels_of_number_states_take_all_distances() -> None:

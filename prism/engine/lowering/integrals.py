@@ -128,8 +128,8 @@ def _definite_integral(node: Expr, scope: Scope) -> Pair:
         for factor in outside:
             value = combine_pairs("mul", value, lower_number(factor, scope), scope)
         return value
-    if sifting := [factor for factor in inside if factor.name == _DELTA and len(factor.args) == 1]:
-        return _integral_with_delta(sifting[0], [factor for factor in inside if factor is not sifting[0]], node, scope)
+    if any(factor.name == _DELTA and len(factor.args) == 1 for factor in inside):
+        raise NoValue("integral")
     if integrand.op in ("add", "sub", "neg"):
         parts = [lower_number(Expr("integral", (arg, *node.args[1:])), scope) for arg in integrand.args]
         total = _combine_terms(integrand.op, parts, scope)
@@ -142,49 +142,6 @@ def _definite_integral(node: Expr, scope: Scope) -> Pair:
         upper, lower = (Expr("pow", (end, raised)) for end in (high, low))
         return lower_number(Expr("div", (Expr("sub", (upper, lower)), raised)), scope)
     return _double_exponential(integrand, name, low, high, scope)
-
-
-def _integral_with_delta(delta: Expr, rest: list[Expr], node: Expr, scope: Scope) -> Pair:
-    r"""Lower `\int f(x) \delta(kx - c) dx`: f(c/k)/|k| where c/k lies within the limits, else 0.
-
-    `delta`: the factor with the delta function, `rest`: the other factors, `node`: the integral. NoValue if not linear.
-    """
-    builder, combine = scope.builder, scope.builder.combine
-    _, variable, low, high = node.args
-    if not _is_linear(delta.args[0], variable.name):
-        raise NoValue("integral")
-
-    def lower_at(position: int, expression: Expr) -> Pair:
-        """Lower an expression with the integration variable replaced by the instruction at `position`."""
-        return lower_number(expression, replace(scope, bound={**scope.bound, variable.name: real_pair(position)}))
-
-    zero, one = builder.number(0), builder.number(1)
-    start, end = (re for re, im in (lower_at(zero, delta.args[0]), lower_at(one, delta.args[0])))
-    slope = combine("sub", end, start)
-    place = combine("neg", combine("div", start, slope))
-    value = lower_at(place, Expr("mul", (ONE, *rest)) if rest else ONE)
-    counts = combine("div", one, combine("abs", slope))
-    for limit, sign in ((low, 1), (high, -1)):
-        if is_infinite(limit):
-            if (limit.op == "neg") != (sign > 0):
-                raise NoValue("integral")
-            continue
-        room = combine("sub", place, lower_real(limit, scope))
-        if builder.exact.get(room) == 0:
-            raise NoValue("integral")  # on the edge: half of it, or all, as the text agrees
-        counts = combine("mul", counts, combine("step", room if sign > 0 else combine("neg", room)))
-    return combine_pairs("mul", value, (counts, None), scope)
-
-
-def _is_linear(node: Expr, name: str) -> bool:
-    """True if an expression has the form `a x + b` in the symbol `name`, without being expanded."""
-    if not _mentions(node, name) or node.op == "sym":
-        return True
-    if node.op in ("add", "sub", "neg"):
-        return all(_is_linear(arg, name) for arg in node.args)
-    if node.op == "mul":
-        return sum(_mentions(arg, name) for arg in node.args) == 1 and all(_is_linear(arg, name) for arg in node.args)
-    return node.op == "div" and not _mentions(node.args[1], name) and _is_linear(node.args[0], name)
 
 
 def _is_polynomial(node: Expr, name: str) -> bool:

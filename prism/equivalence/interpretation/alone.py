@@ -23,8 +23,7 @@ from prism.equivalence.interpretation.decision import Outcome, antiderivatives, 
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.integrals.distributions import is_distribution
-from prism.equivalence.interpretation.integrals.kinks import DELTAS
-from prism.equivalence.interpretation.integrals.point_sources import POINT
+from prism.equivalence.interpretation.integrals.kinks import DELTAS, POINT_SOURCE
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import STEPS, is_special, special_factors
 from prism.equivalence.interpretation.reading import read_together
@@ -321,7 +320,7 @@ def _is_compared_otherwise(f: Formula, read: Formula) -> bool:
         return True
     if any(node.op in ("sum", "product") and len(node.args) != 4 for node in nodes):
         return True  # whose limit the other formula may name
-    return not called.isdisjoint(STEPS.union(DELTAS, (POINT,))) or any(map(is_distribution, read.members))
+    return not called.isdisjoint(STEPS.union(DELTAS, (POINT_SOURCE,))) or any(map(is_distribution, read.members))
 
 
 def _value_of(f: Formula, draw: Draw) -> tuple[Value, float]:

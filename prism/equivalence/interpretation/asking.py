@@ -17,7 +17,6 @@ from prism.equivalence.verdict import Status, Verdict, Witness
 from prism.physics.context import Context
 
 _SETS = frozenset(("set", "list", "interval", "union", "intersection", "pm"))
-_UNIONS = ("union", "intersection", "opaque")
 _STATED = frozenset(("in", "notin", "!="))
 _ONE_ALONE = "a value for which only one of them holds"
 _NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="what a letter may be, or an integral that may diverge")
@@ -103,11 +102,6 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
         verdict: the one so far.
     """
     is_equal = verdict.status == Status.EQUIVALENT
-    if not is_equal and a.kind == b.kind == "expression" and (_has_union(a) or _has_union(b)):
-        from prism.equivalence.interpretation.conditions.events import compare_events, has_events
-
-        if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
-            return _tested(a)
     are_bounds = a.kind == b.kind == "inequality"
     is_asked = are_bounds or _has_set(a) or _has_set(b)
     if (_has_interval(a) or _has_interval(b)) and "equation" in (a.kind, b.kind):
@@ -189,11 +183,6 @@ def _bounds_modulus(f: Formula) -> bool:
         node.op == "abs" and symbols(node).isdisjoint(symbols(other))
         for member, other in (f.members, f.members[::-1]) for node in walk(member)
     )  # fmt: skip
-
-
-def _has_union(f: Formula) -> bool:
-    """Return True for a formula with a union, an intersection or a difference of sets."""
-    return not traits_of(f).ops.isdisjoint(_UNIONS)
 
 
 def _has_interval(f: Formula) -> bool:

@@ -101,43 +101,6 @@ def refuse_inverse_functions(f: Formula) -> None:
         raise Unvalued("an inverse function or a reciprocal")
 
 
-def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formula:
-    """Return a formula in which calls of a function of several variables have their arguments in alphabetical order.
-
-    So its letter alone has them, which stands for `f(x,t)`; how that is written is looked up in the text.
-
-    Errors:
-        Unvalued: neither text has the variables in any order.
-    """
-    own: dict[str, set[str]] = {}
-    for name, variable in (pair for each in formulas for pair in each.depends):
-        own.setdefault(name, set()).add(variable)
-    names = {name for name, variables in own.items() if "," in variables} & called_letters(f)
-    if not names:
-        return f
-    written = frozenset().union(*(written_marks(each.latex).arguments for each in formulas))
-    orders = {name: _order_of(name, own[name] - {","}, written) for name in names}
-
-    def ordered(node: Expr) -> Expr:
-        """Return a call with its arguments in order."""
-        is_call = node.op == "apply" and node.name in orders and len(node.args) == len(orders[node.name])
-        return with_args(node, tuple(node.args[k] for k in orders[node.name])) if is_call else node
-
-    return rewritten(f, ordered)
-
-
-def _order_of(name: str, variables: set[str], written: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[int, ...]:
-    """Return which argument of a call each variable is, the variables in alphabetical order.
-
-    Raises Unvalued where calls leave it open.
-    """
-    ordered = sorted(variables)
-    order = min((each for letter, each in written if letter == name and sorted(each) == ordered), default=None)
-    if order is None:
-        raise Unvalued("a function of several variables in no order")
-    return tuple(map(order.index, ordered))
-
-
 def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     """Return formulas in which a letter that is written with unlike single variables is called with each.
 

@@ -20,9 +20,8 @@ from prism.equivalence.interpretation.conditions.scales import TooManySizes, siz
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
-from prism.equivalence.interpretation.integrals.distributions import is_distribution, under_test, variable_of
+from prism.equivalence.interpretation.integrals.distributions import is_distribution
 from prism.equivalence.interpretation.integrals.kinks import DELTAS
-from prism.equivalence.interpretation.integrals.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.reading import may_be_any_input, read_together, with_unknown_steps
@@ -40,9 +39,8 @@ from prism.equivalence.interpretation.solving import (
     value_and_size,
     with_value,
 )
-from prism.equivalence.interpretation.tensors.columns import solves_for_column, solves_for_entries
 from prism.equivalence.interpretation.tensors.shapes import with_shapes
-from prism.equivalence.interpretation.tensors.tensor_equations import solves_for_components
+from prism.equivalence.interpretation.tensors.solved_equations import solves_for_column, solves_for_components
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Diverges,
@@ -367,9 +365,6 @@ def _has_array(f: Formula) -> bool:
 def _draws_wanted(a: Formula, b: Formula) -> int:
     """Return in how many interpretations two formulas have to agree: in more if they have cases."""
     met: frozenset[str] = frozenset()
-    if any(map(is_distribution, (*a.members, *b.members))):
-        with suppress(Unvalued):
-            met = frozenset((variable_of(a.members[-1], b.members[-1]).name,))
     found = {kind for f in (a, b) for member in f.members for kind in _choices(member, met)}
     return CHOICE_DRAWS if False in found else _LINE_DRAWS if found else DRAWS
 
@@ -512,17 +507,12 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 
 
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
-    """Return True if two expressions have the same value; with delta functions, under a random test function.
+    """Return True if two expressions have the same value.
 
     None where both vanish whatever the letters are, or the computing error hides a difference.
     """
-    if has_point(a) or has_point(b):
-        found = values_under_test(evaluator, a, b, scope)
-        return compare_to_zero(found[0] - found[1], sum(map(size_of, found)))
     if is_distribution(a) or is_distribution(b):
-        if b.value == 0:
-            return _is_exactly_zero(evaluator.number(under_test(a, variable_of(a, b)), scope))
-        a, b = (under_test(each, variable_of(a, b)) for each in (a, b))
+        raise Unvalued("a delta function without an integral")
     one, size = value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
         two, other = value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
@@ -542,14 +532,6 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
         evaluator.draw.vanished.append(str(a))
     return same
-
-
-def _is_exactly_zero(x: Scalar) -> bool | None:
-    """Return True for a number that is 0 without rounding, None for one that may be 0."""
-    found = plain(x)
-    if found.mid().is_zero() and error_of(found) < _NOTHING:
-        return True
-    return False if compare_to_zero(found, 1.0) is False else None
 
 
 def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
@@ -579,9 +561,7 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """
     if letters:
         return _solves_for_tensor(draw, a, b, letters)
-    if draw.signature.matrices and (found := solves_for_column(draw, a, b, residual_of)) is not None:
-        return found
-    if (found := solves_for_entries(draw, a, b, residual_of)) is not None:
+    if (found := solves_for_column(draw, a, b, residual_of)) is not None:
         return found
     answer: bool | None = None
     for n, solved in enumerate(solutions(draw, a, b)):

@@ -18,7 +18,6 @@ from prism.equivalence.interpretation.values import Scalar, Table, Value, identi
 
 SIZES = (4, 7, 5, 6)  # of arrays without a stated bound, draw by draw
 WHOLE = ((2, 5), (41, 47), (3, 9), (12, 23))  # least and largest whole number, draw by draw
-TEST = "#test"
 """Name of the function by which distributions are tested."""
 EQUAL = 2  # of four draws, the one in which all whole numbers are the same
 DIMENSIONS = (3, 4, 3, 4)  # of matrices
@@ -138,7 +137,7 @@ class Draw:
         if key not in self.drawn:
             charge(_NUMBER * (4 + 9 * arity))
             source = self.source("function", name)
-            falls = name == TEST or name.partition("#")[0] in self.signature.integrable
+            falls = name.partition("#")[0] in self.signature.integrable
             self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex, falls=falls)
         found = self.drawn[key]
         assert isinstance(found, UnknownFunction)

@@ -10,7 +10,7 @@ from functools import cache
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, symbols, walk
+from prism.algebra.expr import Expr, canonical, walk
 from prism.algebra.macaulay import is_step
 from prism.algebra.symbols import replace_index, symbol_of
 from prism.algebra.terms import number_of
@@ -40,7 +40,6 @@ from prism.equivalence.interpretation.quantum.quanta import (
     FUNCTION_DEGREE,
     is_number_of_state,
     is_vector_of_operators,
-    turned,
 )
 from prism.equivalence.interpretation.series.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.signature import variable_key
@@ -56,7 +55,6 @@ from prism.equivalence.interpretation.values import (
     add,
     ball,
     column,
-    compare_to_zero,
     cross,
     dot,
     exponential,
@@ -66,7 +64,6 @@ from prism.equivalence.interpretation.values import (
     plain,
     real_number,
     scalar,
-    size_of,
     slope_of,
     transpose,
     whole_number,
@@ -204,8 +201,6 @@ def _negative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _product_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a product in its order; an open derivative acts on what stands behind it, Unvalued if nothing does."""
-    if (conjugated := _between_exponentials(evaluator, node, scope)) is not None:
-        return conjugated
     total: Value | None = None
     for k, arg in enumerate(node.args):
         if (opened := _open_operator(arg)) is not None:
@@ -335,39 +330,6 @@ def _refuse_cut(evaluator: Evaluator) -> None:
     space = evaluator.signature.space
     if space is not None and space.kind == "ladder":
         raise Unvalued("an operator between number states")
-
-
-def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Value | None:
-    """Return a product with `e^A B e^{-A}` of ladder operators, Unvalued for A above second order; None for another."""
-    space = evaluator.signature.space
-    if space is None or space.kind != "ladder":
-        return None
-    places = [
-        k for k, arg in enumerate(node.args) if arg.op == "exp" and not symbols(arg).isdisjoint(space.names)
-    ]  # fmt: skip
-    if len(places) != 2 or places[1] - places[0] < 2:
-        return None
-    first, last = places
-    one, two = (evaluator.value(node.args[k].args[0], scope) for k in places)
-    number = evaluator.draw.number
-    if not isinstance(one, Table) or not isinstance(two, Table) or not compare_to_zero(
-        space.cut(add(one, two), number), size_of(one)  # type: ignore[arg-type]
-    ):  # fmt: skip
-        raise Unvalued("an exponential")
-    lowering = space.lowering(number)
-    letters: tuple[Value, Value] = lowering, transpose(lowering)
-    moved = []
-    for constant, down, up in turned(one, lowering, space.lowest(number)):
-        sides = add(multiply(down, letters[0]), multiply(up, letters[1]))
-        moved.append(add(sides, constant))
-    middle = node.args[first + 1 : last]
-    inner = scope.with_value("#lowering", moved[0]).with_value("#raising", moved[1])
-    total = evaluator.value(middle[0] if len(middle) == 1 else Expr("mul", middle), inner)
-    for arg in reversed(node.args[:first]):
-        total = multiply(evaluator.value(arg, scope), total)
-    for arg in node.args[last + 1 :]:
-        total = multiply(total, evaluator.value(arg, scope))
-    return total
 
 
 def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:

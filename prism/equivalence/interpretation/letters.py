@@ -214,9 +214,7 @@ class Letters:
                 return self.draw.number_of(letter, "positive")
             return plain(scalar(self.symbol(symbol(letter), scope))) if letter else acb(1)
 
-        self.met |= {"#lowering", "#raising"}
-        lowering = scope.values.get("#lowering"), scope.values.get("#raising")
-        return operators.value(space, self.draw.number, name, scope.indices, number, lowering)
+        return operators.value(space, self.draw.number, name, scope.indices, number)
 
     def _drawn(self, name: str, written: str, scope: Scope) -> Value:
         """Return the value of a letter that is drawn.

@@ -16,14 +16,12 @@ from prism.algebra.symbols import ADJOINT, TURNED, labels_of, spelled, symbol_of
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.calls import (
     refuse_inverse_functions,
-    with_arguments_in_order,
     with_calls,
     with_one_argument,
     with_primed_variables,
 )
 from prism.equivalence.interpretation.conditions.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.integrals.boundaries import with_interiors
-from prism.equivalence.interpretation.integrals.distributions import with_waves_as_deltas
 from prism.equivalence.interpretation.integrals.kinks import DELTAS
 from prism.equivalence.interpretation.integrals.regions import with_iterated_integrals
 from prism.equivalence.interpretation.names import (
@@ -40,7 +38,6 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quantum.acting import (
     with_material_derivatives,
-    with_operators_applied,
     with_values_at_limits,
 )
 from prism.equivalence.interpretation.quantum.quantum_names import is_anticommutator
@@ -137,11 +134,10 @@ def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     for f in (a, b):
         refuse_inverse_functions(f)
     a, b = in_indices(*with_material_derivatives(with_raised_indices(a), with_raised_indices(b)))
-    a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
-    a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
+    a, b = (with_primed_variables(with_unit_matrices(f)) for f in (a, b))
+    a, b = with_steps_and_deltas(a, b)
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
-    a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
     a, b = map(with_iterated_integrals, with_interiors((a, b)))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     return _with_means((a, b))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import chain
 
-from prism.algebra.columns import as_column, counts, is_column
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
@@ -262,39 +261,6 @@ def read_spellings(forms: Forms) -> Iterator[Attempt]:
     if letters:
         read = ", ".join(f"{old} is {new}" for old, new in letters.items())
         yield _notation_attempt(a, substituted(b, {symbol(old): symbol(new) for old, new in letters.items()}), read)
-
-
-def read_columns(forms: Forms) -> Iterator[Attempt]:
-    r"""Yield both formulas with columns of two numbers as binomial coefficients, or the reverse, as the other has it.
-
-    Only where one formula has tables, all of them such columns, and the other no table. A column is a coefficient if
-    the other formula has it as one, or the factorials of both entries: the column of 2 and 1 is no `2!`.
-    """
-    pair = forms.plain.reference, forms.plain.claim
-    for f, other in (pair, pair[::-1]):
-        tables = {node for member in f.members for node in nodes_with(member, "matrix")}
-        if not tables or not all(map(_is_column_of_two, tables)) or "matrix" in facts_of(other).ops:
-            continue
-        if any(map(is_column, (*other.members, *(member for member in f.members if "matrix" not in ops_of(member))))):
-            continue
-        as_coefficients = {table: Expr("binomial", tuple(row.args[0] for row in table.args)) for table in tables}
-        coefficients = {node for member in other.members for node in nodes_with(member, "binomial")}
-        factorials = {node.args[0] for member in other.members for node in nodes_with(member, "factorial")}
-        is_counted = all(counts(entry) for each in as_coefficients.values() for entry in each.args)
-        if is_counted and all(
-            each in coefficients or factorials.issuperset(each.args) for each in as_coefficients.values()
-        ):
-            one, two = substituted(f, as_coefficients), other
-        elif coefficients:
-            one, two = f, substituted(other, {each: as_column(each) for each in coefficients})
-        else:
-            continue
-        yield _notation_attempt(*((one, two) if f is pair[0] else (two, one)), "columns as in the other formula")
-
-
-def _is_column_of_two(table: Expr) -> bool:
-    """Return True for a table of two rows with one entry each."""
-    return len(table.args) == 2 and all(row.op == "row" and len(row.args) == 1 for row in table.args)
 
 
 def average_over_draws(forms: Forms) -> Iterator[Attempt]:

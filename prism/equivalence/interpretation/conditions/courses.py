@@ -28,7 +28,6 @@ from prism.algebra.expr import (
 )
 from prism.algebra.macaulay import MACAULAY
 from prism.algebra.symbols import symbol_of
-from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.conditions.lines import Line, has_waves
 from prism.equivalence.interpretation.conditions.predicates import (
@@ -95,7 +94,6 @@ class Course:
         return self.where != all_of() or any(node.op == "cases" for node in walk(self.body))
 
 
-@remembered(2048)
 def compare_courses(a: Formula, b: Formula, context: Context, so_far: Status) -> Outcome:
     """Compare the values that two formulas give for one quantity, or as expressions, along the lines of their cases.
 

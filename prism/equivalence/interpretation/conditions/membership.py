@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk, with_members
 from prism.algebra.terms import terms_of
-from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.conditions.lines import REACH, Line
 from prism.equivalence.interpretation.conditions.predicates import (
@@ -51,7 +50,6 @@ _SAME = 1e-12  # relative difference of two numbers that are one
 _APART = 1e-7  # relative distance below which two ends are one
 
 
-@remembered(2048)
 def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status | None) -> Outcome:
     """Compare two formulas by the values of their letters for which they hold.
 

@@ -13,9 +13,8 @@ from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation.conditions.scales import is_out_of_the_ordinary
-from prism.equivalence.interpretation.draws import TEST
 from prism.equivalence.interpretation.evaluation import Evaluator
-from prism.equivalence.interpretation.functions import RULES, call
+from prism.equivalence.interpretation.functions import RULES
 from prism.equivalence.interpretation.integrals import (
     exponential_terms,
     fourier_integrals,
@@ -39,7 +38,6 @@ from prism.equivalence.interpretation.values import (
     plain,
     real_number,
     scalar,
-    size_of,
     whole_number,
 )
 
@@ -50,11 +48,7 @@ _READING = 3  # steps charged for each node of an integrand that is read: its ki
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
 _INNER_TERMS = 30  # of one within another sum
-_FIRST_FACTORS = 6  # of a product to infinity
-_MATRIX_TERMS = 250  # of a sum of matrices to infinity
-_MATRIX_TAIL = 1e-42  # of the largest term: what ends such a sum, if the terms are halved at least
 _SURE = 1e-14  # relative error of a sum that is not taken apart
-_NEAR_ONE = 0.8  # how far from 1 the next factor may be
 _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
 _LIMIT_SCALES = (16, 17, 18, 19, 20, 21)  # powers of 2 at which a limit is looked at
 _SUM_SCALES = (2, 3, 4, 5, 6, 7, 8, 9)  # of a sum with so many terms
@@ -131,9 +125,7 @@ def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         raise Unvalued("an infinite sum with a number out of the ordinary")
     first = whole_number(evaluator.number(node.args[2], scope))
     if node.op == "product":
-        return _infinite_product(evaluator, node.args[0], letters[0], first, scope)
-    if isinstance(evaluator.value(node.args[0], scope.with_index(letters[0], first + 1)), Table):
-        return _series_of_matrices(evaluator, node.args[0], letters[0], first, scope)
+        raise Unvalued("an infinite product")
     parts = exponential_terms.parts_of(node.args[0], letters[0])
     try:
         found = _settled_sum(evaluator, node.args[0], letters[0], first, scope)
@@ -148,20 +140,6 @@ def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     return total
 
 
-def _series_of_matrices(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Value:
-    """Return a sum of matrices to infinity, whose terms fall as those of an exponential; Unvalued if they do not."""
-    total = evaluator.value(body, scope.with_index(letter, first))
-    largest, before = size_of(total), math.inf
-    for k in range(first + 1, first + _MATRIX_TERMS):
-        term = evaluator.value(body, scope.with_index(letter, k))
-        total, size = add(total, term), size_of(term)
-        largest = max(largest, size)
-        if size < _MATRIX_TAIL * largest and 2 * size < before:
-            return total
-        before = size
-    raise Unvalued("a sum of matrices that does not settle")
-
-
 def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:
     """Return a sum to infinity by Levin's u-transform; Unvalued if two of its orders disagree."""
     count = _INNER_TERMS if scope.indices else _INFINITE_TERMS
@@ -172,21 +150,6 @@ def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scop
     if max(ends) >= max(plain_size(plain(term)) for term in terms[:3]):
         evaluator.draw.diverging.append(str(body))
     return by_parts(terms, lambda values: _levin(values, count))
-
-
-def _infinite_product(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:
-    """Return a product to infinity: of its first factors, and by the sum of the logarithms of the others.
-
-    Raises Unvalued where these do not come near 1.
-    """
-    total: Scalar = acb(1)
-    for k in range(first, first + _FIRST_FACTORS):
-        total = total * evaluator.number(body, scope.with_index(letter, k))
-    start = first + _FIRST_FACTORS
-    if plain_size(plain(evaluator.number(body, scope.with_index(letter, start))) - acb(1)) > _NEAR_ONE:
-        raise Unvalued("an infinite product")
-    rest = _settled_sum(evaluator, Expr("ln", (body,)), letter, start, scope)
-    return total * call("exp", rest)
 
 
 def _levin(terms: list[acb], count: int) -> acb:
@@ -489,7 +452,7 @@ def _refuse_far_oscillations(integrand: Expr, name: str, integrable: frozenset[s
     """Raise Unvalued for an integrand that oscillates without an exponential, or a function, that damps it."""
     nodes = list(walk(integrand))
     turns = any(part.op in TRIGONOMETRIC and name in symbols(part) for part in nodes)
-    damped = any(part.name in (*integrable, TEST) or (part.op == "exp" and name in symbols(part)) for part in nodes)
+    damped = any(part.name in integrable or (part.op == "exp" and name in symbols(part)) for part in nodes)
     if turns and not damped:
         raise Unvalued("an integrand that oscillates to infinity")
 

@@ -19,6 +19,7 @@ from prism.equivalence.interpretation.names import STEPS
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, real_number, slope_of
 
 DELTAS = (r"\delta", r"\delta'", r"\delta''")
+POINT_SOURCE = r"\delta^{(3)}"  # a delta function of three dimensions, which has no value
 """Names of the delta function and its derivatives, by order."""
 
 _SAMPLES = 48  # points between which a zero is looked for

@@ -36,10 +36,12 @@ def with_iterated_integrals(f: Formula) -> Formula:
 
 def _iterated(node: Expr) -> Expr:
     """Return an expression with iterated integrals."""
-    if node.op == "integral" and len(node.args) in (2, 3):
-        found = _over_space(node) if node.name == "d^3" else _over_region(node) if len(node.args) == 3 else None
-        if found is not None:
-            return found
+    if node.op == "integral" and len(node.args) in (2, 3) and node.name == "d^3":
+        return _over_space(node)
+    if node.op == "integral" and len(node.args) == 3 and node.args[1].name == "V":
+        radius = _radius_of_ball(node.args[2], "r")
+        if radius is not None:
+            return _in_shells(_iterated(node.args[0]), symbol("r"), radius)
     args = tuple(map(_iterated, node.args))
     return with_args(node, args)
 
@@ -165,46 +167,3 @@ def _radius_of_ball(region: Expr, name: str) -> Expr | None:
     place = place.args[0] if place.op == "abs" else place
     read = symbol_of(place.name)
     return radius if place.op == radius.op == "sym" and read.style in ("", VECTOR) and read.unstyled == name else None
-
-
-def _over_region(node: Expr) -> Expr | None:
-    """Return an integral over a ball, a disc or an interval that an inequality describes; None for another one."""
-    integrand, variable, region = node.args
-    if variable.name == "V" and (radius := _radius_of_ball(region, "r")) is not None:
-        return _in_shells(_iterated(integrand), symbol("r"), radius)
-    said = inequality_of(region)
-    if said is None or variable.op != "sym":
-        return None
-    squares, square = said.members
-    if square not in map(_squared, square.args[:1]) or square.args[0].op != "sym" or squares.op != "add":
-        return None
-    names = [arg.args[0].name for arg in squares.args if arg in map(_squared, arg.args[:1])]
-    if len(names) < len(squares.args) or not {"x", "y", "z"}.issuperset(names):
-        return None
-    variables = [variable.name]
-    while integrand.op == "integral" and len(integrand.args) == 2:
-        variables.append(integrand.args[1].name)
-        integrand = integrand.args[0]
-    if sorted(names) != sorted(variables) or len(set(names)) != len(names):
-        return None
-    return _in_polar(_iterated(integrand), names, square.args[0])
-
-
-def _in_polar(integrand: Expr, names: list[str], radius: Expr) -> Expr:
-    """Return the integral over a disc or a ball in polar coordinates."""
-    length, theta, phi = symbol("#r"), symbol("#theta"), symbol("#phi")
-    places = [symbol(name) for name in names]
-    orders = (names, sorted(names))
-    whole = {Expr("add", tuple(_squared(symbol(each)) for each in order)): _squared(length) for order in orders}
-    integrand = substitute(integrand, whole)
-    integrand = substitute(integrand, {Expr("sqrt", (_squared(length),)): length})
-    across = length if len(names) == 2 else _product(length, Expr("sin", (theta,)))
-    values = [_product(across, Expr("cos", (phi,))), _product(across, Expr("sin", (phi,)))]
-    if len(names) == 3:
-        values.append(_product(length, Expr("cos", (theta,))))
-    integrand = substitute(integrand, dict(zip(places, values, strict=True)))
-    jacobian = length if len(names) == 2 else _product(_squared(length), Expr("sin", (theta,)))
-    found = _integral(_product(jacobian, integrand), phi, _ZERO, _product(_TWO, _PI))
-    if len(names) == 3:
-        found = _integral(found, theta, _ZERO, _PI)
-    return _integral(found, length, _ZERO, radius)

@@ -17,37 +17,29 @@ _ARROWS = {r"\uparrow": "0", r"\downarrow": "1"}
 
 
 def value(
-    space: Space, draw: int, name: str, indices: Mapping[str, int], number: Callable[[str], acb],
-    turned: tuple[Value | None, Value | None] = (None, None),
+    space: Space, draw: int, name: str, indices: Mapping[str, int], number: Callable[[str], acb]
 ) -> Value:  # fmt: skip
     r"""Return an operator in a draw; Unvalued for a vector of operators, and for `J_\pm`.
 
     Args:
         indices: whole numbers behind letters of indices; `number`: the value of a letter of a number.
-        turned: what stands for the lowering and the raising operator between exponentials.
     """
     if space.kind == "refused":
         raise Unvalued("operators of too high an order")
     read = symbol_of(name)
-    table = _table(space, draw, read.body, indices, number, turned, is_adjoint=read.sup == ADJOINT)
+    table = _table(space, draw, read.body, indices, number, is_adjoint=read.sup == ADJOINT)
     charge_steps(len(table.entries))
     return table
 
 
 def _table(
     space: Space, draw: int, name: str, indices: Mapping[str, int], number: Callable[[str], acb],
-    turned: tuple[Value | None, Value | None], *, is_adjoint: bool,
+    *, is_adjoint: bool,
 ) -> Table:  # fmt: skip
     """Return an operator by its name without dagger, or its adjoint; raises Unvalued for a vector of operators."""
     if space.kind == "ladder":
-        return _of_ladder(space, draw, name, number, turned, is_adjoint=is_adjoint)
+        return _of_ladder(space, draw, name, number, is_adjoint=is_adjoint)
     axis = axis_of(name)
-    if space.kind == "fermions":
-        place = int(axis) - 1 if axis.isdigit() else 0 if not axis else (
-            indices[axis] if axis in indices else space.label(axis, draw)
-        )  # fmt: skip
-        found = space.fermion(place % 3)
-        return transpose(found) if is_adjoint else found
     axis = str(indices[axis]) if axis in indices else axis
     axis = {"1": "x", "2": "y", "3": "z"}.get(axis, axis)
     if len(axis) != 1 or axis not in "xyz+-":
@@ -63,12 +55,12 @@ def _table(
 
 
 def _of_ladder(
-    space: Space, draw: int, name: str, number: Callable[[str], acb], turned: tuple[Value | None, Value | None],
+    space: Space, draw: int, name: str, number: Callable[[str], acb],
     *, is_adjoint: bool,
 ) -> Table:  # fmt: skip
     """Return a ladder operator, their product that counts, a place or a momentum."""
-    plain = space.lowering(draw)
-    lowering, raising = turned[0] or plain, turned[1] or transpose(plain)
+    lowering = space.lowering(draw)
+    raising = transpose(lowering)
     family = family_of(name)
     if family == "ladder":
         found: Value = raising if is_adjoint else lowering

@@ -2,7 +2,7 @@ r"""Operators of quantum mechanics that are known by name: what commutes with wh
 
 Ladder operators, and place and momentum made of them, are tables between number states, of which only those columns
 count that the cut cannot reach. An angular momentum is a sum of several spins, so that the square of none is a number.
-Pauli matrices are themselves; fermions are those of three places.
+Pauli matrices are themselves; fermions are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from prism.equivalence.interpretation.quantum.quantum_names import (
     speaks_of_quanta,
 )
 from prism.equivalence.interpretation.source import Source
-from prism.equivalence.interpretation.values import Table, Unvalued, add, compare_to_zero, identity, multiply, size_of
+from prism.equivalence.interpretation.values import Table, Unvalued
 
 _MATRIX_FUNCTIONS = frozenset(("tr", "Tr", "det", "Re", "Im"))
 _GREEK = (r"\alpha", r"\beta", r"\gamma", r"\theta", r"\lambda", r"\tau", r"\omega", r"\epsilon", r"\xi")
@@ -41,9 +41,7 @@ _MOST_DEGREE = 6  # of a formula in ladder operators
 _MOST_OF_SPIN = 4  # of a formula in angular momenta
 _LETTER_POWER = 6  # counted for the power of an operator that is a letter
 FUNCTION_DEGREE = 4  # of what stands for an unknown function of an operator
-_MODES = 3  # places of fermions
 LABEL_DRAWS = 2  # rounds of all distances between two number states
-SPREAD = 12  # draws for all ways in which indices of fermions may be the same
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,9 @@ class Space:
     """The space that the operators of two formulas act on.
 
     Attributes:
-        kind: `ladder`, `spin`, `pauli` or `fermions`; `states` for numbered states alone.
+        kind: `ladder`, `spin` or `pauli`; `states` for numbered states alone.
         degree: of the formulas in the operators; with the distances between numbered states.
-        labels: letters of number states, or of the indices of fermions.
+        labels: letters of number states.
         numbers: the largest written number of a state; -1 if there is none.
         names: of the operators.
         is_low: number states are those from the lowest, for one is written or a power is a letter.
@@ -71,9 +69,7 @@ class Space:
     @property
     def draws(self) -> int:
         """How many draws are needed at least, for all distances between the labels."""
-        if len(self.labels) < 2 and self.kind != "fermions":
-            return 0
-        return SPREAD if self.kind == "fermions" else LABEL_DRAWS * (2 * self.degree + 1)
+        return 0 if len(self.labels) < 2 else LABEL_DRAWS * (2 * self.degree + 1)
 
     def numbers_among(self, operators: frozenset[str]) -> frozenset[str]:
         """Return the letters that are no operators beside those with hats."""
@@ -83,10 +79,8 @@ class Space:
     # Number states. -----------------------------------------------------------------------------------------------
 
     def label(self, name: str, draw: int) -> int:
-        """Return the number of a state, or the place of a fermion, that a letter stands for."""
+        """Return the number of a state that a letter stands for."""
         k = self.labels.index(name)
-        if self.kind == "fermions":
-            return (0, k % _MODES)[draw] if draw < 2 else Source(f"{draw}/{name}").integer(0, _MODES - 1)
         apart = (draw + k - 1) % (2 * self.degree + 1) - self.degree if k else 0
         centre = Source(f"{draw}/state").integer(0, 4) + draw % 2 if self.is_low else self._centre(draw)
         return max(0, centre + apart)
@@ -103,8 +97,6 @@ class Space:
         """Return how many states there are."""
         if self.kind == "spin":
             return sum(self._rows())
-        if self.kind == "fermions":
-            return 1 << _MODES
         if self.kind == "pauli":
             return 2
         if self.is_low:
@@ -171,16 +163,6 @@ class Space:
                     elif axis == "y":
                         entries[above], entries[below] = raised * acb(0, -0.5), raised * acb(0, 0.5)
             start += rows
-        return Table(size, size, tuple(entries))
-
-    def fermion(self, mode: int) -> Table:
-        """Return the operator that takes away the fermion at one place, with the sign of those before it."""
-        size = 1 << _MODES
-        entries = [acb(0)] * (size * size)
-        for state in range(size):
-            if state >> mode & 1:
-                sign = (-1) ** (state & ((1 << mode) - 1)).bit_count()
-                entries[(state ^ (1 << mode)) * size + state] = acb(sign)
         return Table(size, size, tuple(entries))
 
 
@@ -329,9 +311,7 @@ def _made(
     if kind == "pauli":
         return Space(kind, degree, names=own, letters=letters)
     if kind == "fermions":
-        places = set(map(axis_of, own))
-        indices = tuple(sorted(letter for letter in places if letter.isalpha()))
-        return Space(kind, degree, labels=indices, names=own) if degree <= _MOST_OF_SPIN else refused
+        return refused
     if mass in labels and any(family_of(name) == "place" for name in own):
         return refused  # a mass, or the number of a state
     written = [int(part.value) for end in ends for part in walk(end) if part.op == "num" and part.value is not None]
@@ -365,61 +345,3 @@ def _degree(node: Expr, names: frozenset[str]) -> int:
     if node.op == "exp":
         return 0
     return max(inner, default=0)
-
-
-# Turning operators by exponentials. -----------------------------------------------------------------------------------
-
-
-def turned(exponent: Table, lowering: Table, low: int) -> tuple[tuple[acb, ...], ...]:
-    r"""Return `e^A a e^{-A}` and that of the adjoint of a, each as multiples of 1, a and it, for A of second order.
-
-    Unvalued for another A.
-    """
-    raising = Table(lowering.rows, lowering.columns, tuple(
-        lowering.at(c, r) for r in range(lowering.rows) for c in range(lowering.columns)
-    ))  # fmt: skip
-    columns = []
-    for letter in (lowering, raising):
-        moved = add(multiply(exponent, letter), multiply(letter, exponent), -1)
-        assert isinstance(moved, Table)
-        columns.append(_as_linear(moved, low))
-    zero = acb(0)
-    # the matrix that turns (1, a, raising)
-    change = Table(3, 3, (zero, zero, zero, *columns[0], *columns[1]))
-    total, term = identity(3), identity(3)
-    for k in range(1, 60):
-        term_value = multiply(multiply(term, change), acb(1) / acb(k))
-        assert isinstance(term_value, Table)
-        term = term_value
-        total_value = add(total, term)
-        assert isinstance(total_value, Table)
-        total = total_value
-    if size_of(term) > 1e-30:
-        raise Unvalued("an exponential")
-    return tuple(tuple(_plain(total.at(row, col)) for col in range(3)) for row in (1, 2))
-
-
-def _plain(entry: object) -> acb:
-    """Return a ball; Unvalued for a derivative."""
-    if not isinstance(entry, acb):
-        raise Unvalued("a derivative of an exponential")
-    return entry
-
-
-def _as_linear(table: Table, low: int) -> tuple[acb, acb, acb]:
-    """Return an operator as multiples of 1, a and its adjoint; Unvalued if it is no such sum."""
-    found = []
-    for col in (table.columns // 2, table.columns // 2 - 1):
-        number = low + col
-        found.append((
-            _plain(table.at(col, col)),
-            _plain(table.at(col - 1, col)) / acb(number).sqrt(),
-            _plain(table.at(col + 1, col)) / acb(number + 1).sqrt(),
-        ))  # fmt: skip
-        scale = 1 + size_of(table)
-        others = [table.at(row, col) for row in range(table.rows) if abs(row - col) > 1]
-        if not all(compare_to_zero(entry, scale) for entry in others):
-            raise Unvalued("an exponential of a higher order")
-    if not all(compare_to_zero(one - two, 1 + size_of(table)) for one, two in zip(*found, strict=True)):
-        raise Unvalued("an exponential of a higher order")
-    return found[0]

@@ -1,16 +1,15 @@
-r"""Ellipses as sums and products: `1^2 + 2^2 + \ldots + n^2`, `n(n-1)\cdots(n-k+1)`, `1 - \frac12 + \frac13 - \cdots`.
+r"""Ellipses as sums and products: `1^2 + 2^2 + \ldots + n^2`, `n(n-1)\cdots(n-k+1)`, `1 - x + x^2 - \cdots`.
 
-One law has to give all terms that are written, the last too: a counter in the last term, a difference, or for endless
-sums a power law of the coefficients. Where two laws do, an ellipsis stays what it is.
+One law has to give all terms that are written, the last too: a counter in the last term, a difference or a ratio. Where
+two laws do, an ellipsis stays what it is. An endless one says as much as its terms, up to the next power.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 
 from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk, with_args
@@ -19,7 +18,7 @@ from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import letters_of, order_letter, renamed
-from prism.equivalence.interpretation.series.monomials import Monomial, is_derivative, monomial_of
+from prism.equivalence.interpretation.series.monomials import Monomial, monomial_of
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.values import Unvalued, Value, add, compare_to_zero, scalar, size_of
 
@@ -90,7 +89,7 @@ def _read(terms: list[Expr], node: Expr, op: str, signature: Signature) -> Expr:
     if not first or (op == "sum" and len(signs) == 1 and any((terms[k].op == "neg") not in signs for k in places)):
         return node  # `1 + 2 - \ldots` has no law
     if not last:
-        found = _endless(first, signature)
+        found = _up_to_the_next_power(first) if 2 <= len(first) <= _MOST_TERMS else None
         return node if found is None else found
     if op == "sum":
         found = _only(_readings(first, last, op, signature, is_endless=is_endless), signature)
@@ -238,7 +237,8 @@ def _by_ratio(first: list[Expr], last: list[Expr], index: Expr, op: str) -> Expr
     count = next((k for k in range(1, _MOST_STEPS) if values[0] * ratio**k == values[-1]), 0)
     if not count:
         return None
-    return Expr(op, (_geometric(values[0], ratio)[1](index), index, number(0), number(count)))
+    law = Expr("mul", (number(values[0]), Expr("pow", (number(ratio), index))))
+    return Expr(op, (law, index, number(0), number(count)))
 
 
 def _whole_step(one: Expr, two: Expr, signature: Signature) -> int:
@@ -276,96 +276,18 @@ def _holes(terms: Sequence[Expr]) -> list[list[Expr]] | None:
     return changed if len({tuple(hole) for hole in changed}) == 1 or lead.op not in ("add", "sub") else [list(terms)]
 
 
-def _filled(terms: Sequence[Expr], place: Expr | Callable[[list[Expr]], Expr]) -> Expr:
+def _filled(terms: Sequence[Expr], place: Expr) -> Expr:
     """Return the form of some terms with something else at each place where they differ."""
     lead = terms[0]
     if all(term == lead for term in terms):
         return lead
-    holes = _holes(terms)
-    if holes == [list(terms)]:
-        return place(list(terms)) if callable(place) else place
+    if _holes(terms) == [list(terms)]:
+        return place
     args = tuple(_filled([term.args[k] for term in terms], place) for k in range(len(lead.args)))
     return Expr(lead.op, args, lead.name, lead.value)
 
 
 # Endless. -------------------------------------------------------------------------------------------------------------
-
-
-def _endless(terms: list[Expr], signature: Signature) -> Expr | None:
-    """Return the infinite sum that terms before an ellipsis begin; None if no law gives them, or two do.
-
-    A power series whose coefficients have no law is known up to its next power.
-    """
-    index = _fresh(*terms)
-    if index is None or not 2 <= len(terms) <= _MOST_TERMS:
-        return None
-    found = [each for each in (_of_one_form(terms, index), _power_series(terms, index)) if each is not None]
-    laws = [Expr("sum", (law, index, number(0), _INFINITY)) for law in found]
-    if laws and all(_agree_further(found[0], law, index, len(terms), signature) for law in found[1:]):
-        return laws[0]
-    return None if laws else _up_to_the_next_power(terms)
-
-
-def _agree_further(one: Expr, other: Expr, index: Expr, count: int, signature: Signature) -> bool:
-    """Return True if two laws give the same next terms."""
-    places = [number(count), number(count + 1)]
-    return all(_are_equal(_at(one, index, place), _at(other, index, place), signature) for place in places)
-
-
-def _of_one_form(terms: list[Expr], index: Expr) -> Expr | None:
-    """Return the law of terms of one form with whole numbers that grow steadily, as `1/(1·2) + 1/(2·3)`.
-
-    None for terms of another form; two terms alone have to grow by one.
-    """
-    signs = [term.op == "neg" for term in terms]
-    bare = [_negative(term) if is_negative else term for term, is_negative in zip(terms, signs, strict=True)]
-    holes = _holes(bare)
-    sign = _sign_law(signs, index)
-    if not holes or sign is None or (len(terms) == 2 and holes == [bare]):
-        return None
-    for hole in holes:
-        values = [each.value for each in hole if each.value is not None]
-        steps = {b - a for a, b in pairwise(values)}
-        if len(values) != len(terms) or len(steps) != 1 or any(each.denominator != 1 for each in values):
-            return None
-        if len(terms) == 2 and steps != {1} and len(holes) == 1:
-            return None
-
-    def place(hole: list[Expr]) -> Expr:
-        """Return what stands at a place in the term of the index."""
-        start, second = hole[0].value, hole[1].value
-        assert start is not None
-        assert second is not None
-        return Expr("add", (number(start), Expr("mul", (number(second - start), index))))
-
-    return Expr("mul", (sign, _filled(bare, place)))
-
-
-def _sign_law(signs: list[bool], index: Expr) -> Expr | None:
-    """Return the factor of the signs: constant or alternating; None for others."""
-    first = number(-1 if signs[0] else 1)
-    if all(each == signs[0] for each in signs):
-        return first
-    if all(each == (signs[0] ^ bool(k % 2)) for k, each in enumerate(signs)):
-        return Expr("mul", (first, Expr("pow", (number(-1), index))))
-    return None
-
-
-def _power_series(terms: list[Expr], index: Expr) -> Expr | None:
-    """Return the law of a series in powers of letters, or in derivatives of a function; None for other terms."""
-    found = [monomial_of(term) for term in terms]
-    monomials = [each for each in found if each is not None]
-    if len(monomials) != len(terms):
-        return None
-    sign = _sign_law([each.coefficient < 0 for each in monomials], index)
-    powers = _exponents(monomials)
-    if sign is None or powers is None:
-        return None
-    coefficient = _coefficient_law([abs(each.coefficient) for each in monomials], index, list(powers.values()))
-    if coefficient is None:
-        return None
-    factors = [_raised(base, start, step, index) for base, (start, step) in powers.items()]
-    return Expr("mul", (sign, coefficient, *factors))
 
 
 def _exponents(monomials: Sequence[Monomial]) -> dict[Expr, tuple[Fraction, Fraction]] | None:
@@ -378,85 +300,6 @@ def _exponents(monomials: Sequence[Monomial]) -> dict[Expr, tuple[Fraction, Frac
             return None
         found[base] = (exponents[0], step)
     return found
-
-
-def _raised(base: Expr, start: Fraction, step: Fraction, index: Expr) -> Expr:
-    """Return a base with the exponent of a place; of a derivative its order."""
-    if is_derivative(base):
-        return Expr("at", (*base.args, _linear(start, step, index)), base.name)
-    return Expr("pow", (base, _linear(start, step, index)))
-
-
-def _linear(start: Fraction, step: Fraction, index: Expr) -> Expr:
-    """Return start + step * index."""
-    return Expr("add", (number(start), Expr("mul", (number(step), index))))
-
-
-def _coefficient_law(values: list[Fraction], index: Expr, exponents: list[tuple[Fraction, Fraction]]) -> Expr | None:
-    """Return the law of positive coefficients; None if none gives them, or two that differ further on."""
-    laws = list(_laws(values, exponents))
-    count = len(values)
-    if not laws or any(law(k) != laws[0][0](k) for law, _ in laws[1:] for k in (count, count + 1)):
-        return None
-    return laws[0][1](index)
-
-
-_Law = tuple[Callable[[int], Fraction], Callable[[Expr], Expr]]
-
-
-def _laws(values: list[Fraction], exponents: list[tuple[Fraction, Fraction]]) -> Iterator[_Law]:
-    """Yield the laws that give some coefficients, each by whole number and as an expression of an index."""
-    first, count = values[0], len(values)
-    grown = any(step for _, step in exponents)
-    if count >= 3 or (count == 2 and grown and first and values[1] / first == Fraction(1, 6)):
-        for start in range(4):
-            for step in (1, 2):
-                if count == 2 and (Fraction(start), Fraction(step)) not in exponents:
-                    continue
-                yield from _fitting(values, _factorials(first, start, step))
-    if count < 3:
-        return
-    yield from _fitting(values, _geometric(first, values[1] / first))
-    for power in (-4, -3, -2, -1, 1, 2, 3, 4):
-        if (rate := _root(values[1] / first, power)) is not None and rate != 1:
-            yield from _fitting(values, _powers(first, rate - 1, power))
-
-
-def _fitting(values: list[Fraction], law: _Law) -> Iterator[_Law]:
-    """Yield a law if it gives some values."""
-    if all(law[0](k) == value for k, value in enumerate(values)):
-        yield law
-
-
-def _factorials(first: Fraction, start: int, step: int) -> _Law:
-    """Return the law of first coefficient times start! / (start + step k)!."""
-    size = first * math.factorial(start)
-    argument = partial(_linear, Fraction(start), Fraction(step))
-    return (
-        lambda k: size / math.factorial(start + step * k),
-        lambda index: Expr("div", (number(size), Expr("factorial", (argument(index),)))),
-    )
-
-
-def _geometric(first: Fraction, ratio: Fraction) -> _Law:
-    """Return the law of a ratio."""
-    return lambda k: first * ratio**k, lambda index: Expr("mul", (number(first), Expr("pow", (number(ratio), index))))
-
-
-def _powers(first: Fraction, rate: Fraction, power: int) -> _Law:
-    """Return the law of first coefficient times (1 + rate k)^power."""
-    return (
-        lambda k: first * (1 + rate * k) ** power if 1 + rate * k else Fraction(0),
-        lambda index: Expr("mul", (number(first), Expr("pow", (_linear(Fraction(1), rate, index), number(power))))),
-    )
-
-
-def _root(value: Fraction, power: int) -> Fraction | None:
-    """Return the rational number whose power a positive number is; None if there is none."""
-    value = value if power > 0 else 1 / value
-    parts = [round(part ** (1 / abs(power))) for part in (value.numerator, value.denominator)]
-    found = Fraction(parts[0], parts[1]) if parts[1] else None
-    return found if found is not None and found ** abs(power) == value else None
 
 
 def _up_to_the_next_power(terms: list[Expr]) -> Expr | None:

@@ -22,7 +22,7 @@ class Monomial:
 
     Attributes:
         coefficient: the number.
-        powers: exponents by base; of a function's derivatives at a point, the order.
+        powers: exponents by base.
     """
 
     coefficient: Fraction
@@ -43,12 +43,6 @@ def monomial_of(node: Expr) -> Monomial | None:
         return _of_factors([monomial_of(arg) for arg in node.args], is_quotient=node.op == "div")
     if node.op == "pow":
         return _of_power(node)
-    read = symbol_of(node.name)
-    if node.op == "apply" and len(node.args) == 1 and read.is_light and read.head == node.name:
-        return Monomial(Fraction(1), {Expr("at", node.args, NTH + read.base): Fraction(read.primes)})
-    found = node if is_derivative(node) and len(node.args) == 2 else derivative_at_point(node)
-    if found is not None and found.args[1].value is not None:
-        return Monomial(Fraction(1), {Expr("at", found.args[:1], found.name): found.args[1].value})
     if node.op in ("add", "sub", "dots", "sum", "pm"):
         return None
     return Monomial(Fraction(1), {node: Fraction(1)})
@@ -82,7 +76,7 @@ def derivative_at_point(node: Expr) -> Expr | None:
 def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial | None:
     """Return the product of factors, or the quotient of the first by the second.
 
-    None where a factor is no monomial, a divisor is 0, or derivatives are multiplied or divided.
+    None where a factor is no monomial, or a divisor is 0.
     """
     coefficient, powers = Fraction(1), dict[Expr, Fraction]()
     for k, part in enumerate(parts):
@@ -93,8 +87,6 @@ def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial 
             return None
         coefficient *= part.coefficient**sign
         for base, exponent in part.powers.items():
-            if is_derivative(base) and (base in powers or sign < 0):
-                return None
             powers[base] = powers.get(base, Fraction(0)) + sign * exponent
     return Monomial(coefficient, powers)
 
@@ -102,11 +94,11 @@ def _of_factors(parts: list[Monomial | None], *, is_quotient: bool) -> Monomial 
 def _of_power(node: Expr) -> Monomial | None:
     """Return a power with an exponent that is a number; None for another exponent.
 
-    None also for a power of a derivative, and for a root of a coefficient other than 1.
+    None also for a root of a coefficient other than 1.
     """
     base, exponent = monomial_of(node.args[0]), node.args[1]
     value = number_of(exponent)
-    if base is None or value is None or any(is_derivative(each) for each in base.powers):
+    if base is None or value is None:
         return None
     if value.denominator != 1 or abs(value) > _MOST_FACTORIAL or not base.coefficient:
         if base.coefficient != 1:

@@ -7,22 +7,20 @@ letters. What is summed gets letters that neither formula has.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 from prism.algebra.expr import Expr, Formula, number, substituted, symbol, walk, with_args, with_members
 from prism.algebra.symbols import HAT, VECTOR, relabelled, spelled, symbol_of
 from prism.equivalence.interpretation.names import (
     INDICES,
+    covariant_index,
     free_letters,
     is_greek,
-    letter_counts,
     letters_of,
     placed_letters,
     placed_variable,
     trace_letters,
-    up_and_down,
 )
-from prism.equivalence.interpretation.tensors.covariant import with_connections, with_letters
 from prism.equivalence.interpretation.values import Unvalued
 
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
@@ -35,8 +33,8 @@ _EPSILON = r"\epsilon_{%s%s%s}"
 def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas in index notation if one of them is so, and with the same free indices; else as they are."""
     _refuse_pairs_of_one_height(a, b)
-    a, b = with_connections(*(_with_traces(f) for f in (a, b)))
-    a, b = _in_time_and_space(a, b), _in_time_and_space(b, a)
+    _refuse_covariant_derivatives(a, b)
+    a, b = _with_traces(a), _with_traces(b)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     indexed = {symbol_of(node.name).head for node in nodes if node.op == "sym" and letters_of(node.name)}
     vectors = {base for node in nodes if (base := _base_of_vector(node))}
@@ -66,6 +64,15 @@ def _refuse_pairs_of_one_height(*formulas: Formula) -> None:
         raise Unvalued("an index twice above, or twice below")
 
 
+def _refuse_covariant_derivatives(*formulas: Formula) -> None:
+    r"""Raise Unvalued for `\nabla_\mu` with a Greek index, or beside a connection; `\nabla_i` alone is `\partial_i`."""
+    nodes = [node for f in formulas for member in f.members for node in walk(member)]
+    indices = [index for node in nodes if (index := covariant_index(node))]
+    has_connection = any(node.op == "sym" and symbol_of(node.name).head == r"\Gamma" != node.name for node in nodes)
+    if indices and (has_connection or all(map(is_greek, indices))):
+        raise Unvalued("a covariant derivative")
+
+
 def _heights(node: Expr) -> Counter[tuple[str, bool]]:
     """Return how often each Greek index stands above (True) and below (False) in a product."""
     found: Counter[tuple[str, bool]] = Counter()
@@ -92,6 +99,16 @@ def _with_traces(f: Formula) -> Formula:
     return substituted(f, {symbol(name): symbol(spelled(name, letter, letter)) for name in traces})
 
 
+def _with_letters(node: Expr, letters: Mapping[str, str]) -> Expr:
+    """Return an expression with other letters of indices."""
+    args = tuple(_with_letters(arg, letters) for arg in node.args)
+    if node.op in _DERIVATIVES:
+        args = (args[0], *(symbol(letters[arg.name]) if arg.name in letters else arg for arg in args[1:]))
+    if node.op == "sym" and not letters.keys().isdisjoint(letters_of(node.name)):
+        return symbol(relabelled(node.name, letters))
+    return with_args(node, args)
+
+
 def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
     """Return an equation with the free indices of another equation: it says the same for all their values.
 
@@ -108,7 +125,7 @@ def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
     back = dict(zip(sorted(pairs.values() - pairs.keys()), sorted(pairs.keys() - pairs.values()), strict=True))
     if all(one == two for one, two in pairs.items()):
         return f
-    return with_members(f, tuple(with_letters(member, {**pairs, **back}) for member in f.members))
+    return with_members(f, tuple(_with_letters(member, {**pairs, **back}) for member in f.members))
 
 
 def _paired(f: Formula, other: Formula, own: set[str], wanted: set[str]) -> dict[str, str]:
@@ -138,66 +155,6 @@ def _places(node: Expr) -> tuple[str, tuple[str, ...]]:
         return "", ()
     letters = letters_of(node.name)
     return relabelled(node.name, dict.fromkeys(letters, "?")).replace("{", "").replace("}", ""), letters
-
-
-# Four dimensions as time and space. -----------------------------------------------------------------------------------
-
-
-def _in_time_and_space(f: Formula, other: Formula) -> Formula:
-    r"""Return a formula whose pairs of Greek indices are written as time and space, if the other one is written so.
-
-    In the metric (+, -, -, -), with `J^\mu = (c\rho, \vec J)`, `p^\mu = (E/c, \vec p)`, `\partial_\mu` and so on.
-    """
-    nodes, others = ([node for member in each.members for node in walk(member)] for each in (f, other))
-    letters = up_and_down(nodes)
-    is_apart = any(node.op == "nabla" or _base_of_vector(node) for node in others)
-    if len(letters) != 1 or not is_apart or any(is_greek(part) for node in others for part in letters_of(node.name)):
-        return f
-    if any(free_letters(member) for member in f.members):
-        return f
-    light = symbol("c") if any(node.name == "c" for node in (*nodes, *others)) else number(1)
-    (letter,) = letters
-    return with_members(f, tuple(_apart(member, letter, light) for member in f.members))
-
-
-def _apart(node: Expr, letter: str, light: Expr) -> Expr:
-    """Return an expression with the innermost term that has a letter twice as its part in time and in space."""
-    if letter_counts(node)[letter] == 2 and node.op in ("mul", "partial", "pow", "div"):
-        sign = 1
-        for part in walk(node):
-            if part.op == "sym" and letter in letters_of(part.name):
-                sign = sign if (letter, True) in placed_letters(part.name) else -sign
-            elif part.op == "partial":
-                for arg in part.args[1:]:
-                    sign = -sign if arg.name == "^" + letter else sign
-        return Expr("add" if sign > 0 else "sub", (_at(node, letter, light, 0), _at(node, letter, light, 1)))
-    args = tuple(_apart(arg, letter, light) for arg in node.args)
-    return with_args(node, args)
-
-
-def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
-    """Return a term for the index of time (`part` 0), or for one of space.
-
-    Raises Unvalued for a tensor's part in time.
-    """
-    if node.op == "sym" and letter in letters_of(node.name):
-        base = symbol_of(node.name).head
-        if letters_of(node.name) != (letter,) or base not in _TIMES:
-            raise Unvalued("the part in time of a tensor")
-        return symbol(f"{base}_k") if part else _TIMES[base](light)
-    if node.op == "partial" and len(node.args) == 2 and placed_variable(node.args[1].name)[0] == letter:
-        inner = _at(node.args[0], letter, light, part)
-        derived = Expr("partial", (inner, symbol("k" if part else "t")), node.name)
-        return derived if part else Expr("div", (derived, light))
-    args = tuple(_at(arg, letter, light, part) for arg in node.args)
-    return with_args(node, args)
-
-
-_TIMES: dict[str, Callable[[Expr], Expr]] = {
-    "J": lambda c: Expr("mul", (c, symbol(r"\rho"))), "j": lambda c: Expr("mul", (c, symbol(r"\rho"))),
-    "p": lambda c: Expr("div", (symbol("E"), c)), "P": lambda c: Expr("div", (symbol("E"), c)),
-    "k": lambda c: Expr("div", (symbol(r"\omega"), c)), "A": lambda c: Expr("div", (symbol(r"\phi"), c)),
-}  # fmt: skip
 
 
 # Vectors by their components. -----------------------------------------------------------------------------------------

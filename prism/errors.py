@@ -9,11 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
 
 class PrismError(ValueError):
     """Base of all errors that PRISM raises on purpose; also a ValueError."""
+
+
+def raise_faults(faults: Iterable[str]) -> None:
+    """Raise all faults as one PrismError, one a line, if there are any."""
+    if told := [*faults]:
+        raise PrismError("\n".join(told))
 
 
 class DataFileError(PrismError):

@@ -12,12 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prism.authoring.candidates import split_statement
-from prism.authoring.drafting import (
-    DRAFTED,
-    DRAFTED_AND_CHECKED,
-    question_parts,
-    statement_and_parts,
-)
+from prism.authoring.drafting import DRAFTED, DRAFTED_AND_CHECKED, question_parts, statement_and_parts
 from prism.authoring.drafts import NOT_CHECKED
 from prism.desk.blocks import Block, joined, keys_of, new_block, node_places, split_blocks, with_keys
 from prism.desk.labels import with_labels

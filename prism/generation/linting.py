@@ -15,13 +15,7 @@ from typing import Any, Literal
 from prism.authoring.linting import lint
 from prism.errors import DataFileError
 from prism.generation.exact_values import as_fraction, full_precision, in_unit, read_digits
-from prism.generation.instances import (
-    Instance,
-    Unsatisfiable,
-    make_instance,
-    solve_original,
-    solve_seed,
-)
+from prism.generation.instances import Instance, Unsatisfiable, make_instance, solve_original, solve_seed
 from prism.generation.loading import TemplateSource, load_template
 from prism.generation.preparing import PreparedCase, PreparedTemplate, Solved, prepare_template, solved_values
 from prism.generation.solving import Unsolved

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from prism.errors import DataFileError, PrismError, named_type
+from prism.errors import DataFileError, PrismError, named_type, raise_faults
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
 from prism.problem.dag import layers
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem, read_problem
@@ -172,8 +172,7 @@ def problems_by_id(
         if len(loaded) > 1:
             faults.append(f"problems, {name}: there are {len(loaded)}, and an id names one")
         found[str(name)] = next(iter(loaded.values()))
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found
 
 

@@ -25,7 +25,7 @@ from itertools import count, islice
 from operator import index as as_index
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.generation.exact_values import full_precision
 from prism.generation.instances import (
     Instance,
@@ -348,8 +348,7 @@ def check_settings(
     except PrismError as error:
         faults.append(str(error))
     faults += restriction.faults()
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
 
 
 def prepared_templates(templates: Templates) -> tuple[PreparedTemplate, ...]:
@@ -368,8 +367,7 @@ def prepared_templates(templates: Templates) -> tuple[PreparedTemplate, ...]:
             faults.append(str(error))
     names = [each.template.id for each in found]
     faults += [f"templates: {name} stands twice" for name in sorted({name for name in names if names.count(name) > 1})]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return tuple(found)
 
 
@@ -413,8 +411,7 @@ def _weights_of(
     ]
     if not faults and not any(found):
         faults.append("weights: none is above 0")
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found
 
 

@@ -28,7 +28,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prism.errors import PrismError, named_type
+from prism.errors import PrismError, named_type, raise_faults
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded, no_column, reward_of
@@ -129,8 +129,7 @@ def rows_of(request: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
     for name, rows in (("labels", labels), ("prompts", [""] * len(queries) if prompts is None else prompts)):
         if not isinstance(rows, list) or len(rows) != len(queries):
             faults.append(f'request: "{name}" is no list with an entry for each of the {len(queries)} queries')
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     solutions = [solution_of(*row) for row in zip(queries, prompts or [""] * len(queries), strict=True)]
     return list(zip(labels or [], solutions, strict=True))
 

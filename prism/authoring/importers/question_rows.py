@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.authoring.importers.catalogue import DATASETS
-from prism.authoring.importers.entries import (
-    Dataset,
-    DatasetEntry,
-    FieldRule,
-    RefusedError,
-    SourceRow,
-)
+from prism.authoring.importers.entries import Dataset, DatasetEntry, FieldRule, RefusedError, SourceRow
 from prism.authoring.importers.entry_problems import unknown_answers
 from prism.authoring.importers.rows import SUFFIXES, read_rows
 from prism.errors import DataFileError, PrismError

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.gates import Key, compared_item
@@ -217,8 +217,7 @@ def columns_of_rows(rows: Iterable[Mapping[str, Any]], *, policies: Sequence[str
             continue
         for name, score in _scores_of(row, policies).items():
             found.setdefault(name, {})[item.key] = score
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return [ScoreColumn(name, entries, models, failed) for name, entries in found.items()]
 
 

@@ -12,13 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from prism.reports.feedback.attention import concerns_of_solution
-from prism.reports.feedback.marking import (
-    NOT_READ,
-    ClassMarks,
-    MarkedNode,
-    MarkedSolution,
-    PartMarks,
-)
+from prism.reports.feedback.marking import NOT_READ, ClassMarks, MarkedNode, MarkedSolution, PartMarks
 from prism.reports.feedback.student_words import MARKS, StudentStep, shown_formulas, step_numbers, student_steps
 from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.html.markup import marked_text

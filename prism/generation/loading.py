@@ -235,8 +235,7 @@ class _File:
     wording: Annotated[tuple[str, ...], Reader(_texts), About("write one text with blanks such as @{m}, or several")]
     abstract: Text = ""
     parameters: Annotated[
-        dict[str, Annotated[_ParameterEntry, About(fault=_WRITE_WAY)]],
-        About(fault="is no table of parameters"),
+        dict[str, Annotated[_ParameterEntry, About(fault=_WRITE_WAY)]], About(fault="is no table of parameters")
     ]
     tables: dict[str, Annotated[dict[str, Any], About(fault="is no table of columns and rows")]] = field(
         default_factory=dict

@@ -416,10 +416,7 @@ def _weights_of(
 
 
 def _sources(
-    templates: Iterable[PreparedTemplate],
-    weights: Iterable[float],
-    variants: tuple[str, ...],
-    restriction: Restriction,
+    templates: Iterable[PreparedTemplate], weights: Iterable[float], variants: tuple[str, ...], restriction: Restriction
 ) -> tuple[_Source, ...]:
     """Return the templates that may be drawn, each with its cases and variants.
 

@@ -257,11 +257,7 @@ def _full_points(problem: Problem, points: Fraction | None) -> Fraction:
 
 
 def _marked_nodes(
-    prepared: PreparedProblem,
-    grade: Grade,
-    scoring: Scoring,
-    carried: set[int],
-    corrections: Mapping[int, Correction],
+    prepared: PreparedProblem, grade: Grade, scoring: Scoring, carried: set[int], corrections: Mapping[int, Correction]
 ) -> list[MarkedNode]:
     """Return the nodes of the reference that counts with what the rule and the marker say of each."""
     problem = in_alternative(prepared.problem, grade.alternative)

@@ -6,10 +6,11 @@ processes. A student's text never raises: see `prism.grading.pipeline`.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from fractions import Fraction
 
 
@@ -17,10 +18,19 @@ class PrismError(ValueError):
     """Base of all errors that PRISM raises on purpose; also a ValueError."""
 
 
-def raise_faults(faults: Iterable[str]) -> None:
-    """Raise all faults as one PrismError, one a line, if there are any."""
-    if told := [*faults]:
-        raise PrismError("\n".join(told))
+def raise_faults(faults: Iterable[str], file: str = "") -> None:
+    """Raise all faults, if there are any, as one PrismError with one a line; of a file as a DataFileError."""
+    if told := (*faults,):
+        raise DataFileError(file, told) if file else PrismError("\n".join(told))
+
+
+@contextmanager
+def noted(faults: list[str], about: str = "") -> Iterator[None]:
+    """Add a PrismError that is raised within to the faults, behind what it is about, and go on."""
+    try:
+        yield
+    except PrismError as error:
+        faults.append(f"{about}{error}")
 
 
 class DataFileError(PrismError):

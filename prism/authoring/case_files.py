@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.equivalence.verdict import REASONS
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, noted, raise_faults
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
@@ -143,8 +143,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     cases = [_read_case(n, table, path, problem, faults) for n, table in enumerate(tables, start=1)]
     ids = [case.id for case in cases]
     faults += [f"case {name}: the id stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
-    if faults:
-        raise DataFileError(str(path), tuple(faults))
+    raise_faults(faults, str(path))
     return tuple(cases)
 
 
@@ -157,10 +156,8 @@ def _read_case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faul
         faults.append(f"{where}, id: expected a name")
     solution, file = table.get("solution"), table.get("solution_file")
     if isinstance(file, str) and solution is None:
-        try:
+        with noted(faults, f"{where}, solution_file: {file}: "):
             solution = decode(read_bytes(path.parent / file, _MAX_FILE))
-        except PrismError as error:
-            faults.append(f"{where}, solution_file: {file}: {error}")
     elif not isinstance(solution, str) or file is not None:
         faults.append(f"{where}: expected either `solution`, a text, or `solution_file`, the name of one")
     for key, expected_text in _type_faults(table):

@@ -25,7 +25,7 @@ from prism.authoring.conversions import (
     solution_gold,
 )
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, noted, raise_faults
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges
 from prism.problem.schema import load_problem
@@ -122,12 +122,9 @@ def _json_lines(text: str, path: Path) -> list[tuple[str, Any]]:
     listed: list[tuple[str, Any]] = []
     faults: list[str] = []
     for n, line in enumerate(text.split("\n"), start=1):
-        try:
+        with noted(faults, f"line {n}: cannot be read: "):
             listed += [(f"line {n}", _parse_json(line))] if line.strip() else []
-        except PrismError as error:
-            faults.append(f"line {n}: cannot be read: {error}")
-    if faults:
-        raise DataFileError(str(path), first_and_count(faults))
+    raise_faults(first_and_count(faults), str(path))
     return listed
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import prism
 from prism.cli.application import HelpHeading, app
 from prism.cli.options import AsJson, Force, argument, make_folder, names, option, refuse_existing, write_text
 from prism.cli.output import print_json, progress_bar
 from prism.cli.talk import BAD_FILE, fail, tell
-from prism.errors import count_of
+from prism.errors import count_of, noted
 
 if TYPE_CHECKING:
     from prism.generation.preparing import PreparedTemplate
@@ -74,12 +73,11 @@ def _prepared_or_exit(sources: list[str]) -> list[PreparedTemplate]:
     """Load and solve templates, or exit with code 3 and the faults of all of them."""
     from prism.generation.preparing import prepare_template
 
-    faults, prepared = [], []
+    faults: list[str] = []
+    prepared = []
     for name in sources:
-        try:
+        with noted(faults):
             prepared.append(prepare_template(name))
-        except prism.PrismError as error:
-            faults.append(str(error))
     ids = [each.template.id for each in prepared]
     faults += [f"{name}: two templates have this id" for name in dict.fromkeys(ids) if ids.count(name) > 1]
     if faults:

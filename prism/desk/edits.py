@@ -228,7 +228,7 @@ def drop_node(sheet: Sheet, index: int) -> None:
 # Edges. ---------------------------------------------------------------------------------------------------------
 
 
-def draw_edge(sheet: Sheet, index: int, origin: int, *, why: str = "") -> None:
+def draw_edge(sheet: Sheet, index: int, origin: int) -> None:
     """Let a node follow from an earlier one, or say yes to an edge or a question of the draft.
 
     Errors:
@@ -241,7 +241,7 @@ def draw_edge(sheet: Sheet, index: int, origin: int, *, why: str = "") -> None:
     node["dependency"] = sorted({*node["dependency"], origin})
     notes = _notes(node)
     if all(each["from"] != origin for each in notes):
-        notes.append({"from": origin, "why": why or BY_HAND})
+        notes.append({"from": origin, "why": BY_HAND})
     _set_notes(node, [_reviewed(each) if each["from"] == origin else each for each in notes])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from prism.algebra.expr import ORDERINGS, Formula
-from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.errors import DataFileError, LatexSyntaxError, PrismError, raise_faults
 from prism.generation.exact_values import is_writable, read_digits
 from prism.generation.template import (
     CASE_BLANK,
@@ -310,8 +310,7 @@ def load_template(source: TemplateSource) -> Template:
     reading = _Reading(LoadReport([], []), folder)
     template = _read_template(data, name, hashlib.sha256(raw).hexdigest(), reading)
     faults = reading.report.faults
-    if faults:
-        raise DataFileError(name, first_and_count(faults))
+    raise_faults(first_and_count(faults), name)
     return template
 
 

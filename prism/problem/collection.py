@@ -110,8 +110,7 @@ def check_problems(problems: Iterable[Problem | PlainProblem]) -> None:
             load_problem(each)
         except DataFileError as error:
             faults += [f"{error.file}: {fault}" for fault in error.faults]
-    if faults:
-        raise DataFileError("problems", first_and_count(faults))
+    raise_faults(first_and_count(faults), "problems")
 
 
 def _by_id(source: ProblemSet, make: Callable[[ProblemSource, str, Path | None], T]) -> dict[str, T]:
@@ -131,8 +130,7 @@ def _by_id(source: ProblemSet, make: Callable[[ProblemSource, str, Path | None],
             faults.append(f'{place}: the id "{problem.id}" is that of {places[problem.id]} too')
         found.setdefault(problem.id, problem)
         places.setdefault(problem.id, place)
-    if faults:
-        raise DataFileError("problems", first_and_count(faults))
+    raise_faults(first_and_count(faults), "problems")
     if not found:
         raise PrismError(f"problems: {str(source)[:_MAX_SHOWN]}: no problem file here; expected .toml, .json or .jsonl")
     return found

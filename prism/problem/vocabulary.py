@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, raise_faults
 from prism.inputs import decode, parse_toml, read_bytes
 from prism.physics.tables import read_string, read_strings
 from prism.resources import resource
@@ -83,8 +83,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
         _read_domain(row, f"domain {place} ({row.get('name', 'without name')})", schemes, others, faults)
     faults += [f"other_names: {name!r} of {whose} is the name of a domain itself"
                for name, whose in others.items() if name in {each.casefold() for each in schemes}]  # fmt: skip
-    if faults:
-        raise DataFileError(str(path), tuple(faults))
+    raise_faults(faults, str(path))
     return Vocabulary(schemes, others, str(kind))
 
 

@@ -25,7 +25,7 @@ from itertools import count, islice
 from operator import index as as_index
 from typing import Any
 
-from prism.errors import PrismError, raise_faults
+from prism.errors import PrismError, noted, raise_faults
 from prism.generation.exact_values import full_precision
 from prism.generation.instances import (
     Instance,
@@ -339,14 +339,10 @@ def check_settings(
     if isinstance(variants, str):
         faults.append(f"variants: {variants!r} is a text; give a list of them")
     else:
-        try:
+        with noted(faults):
             checked_variants(variants)
-        except PrismError as error:
-            faults.append(str(error))
-    try:
+    with noted(faults):
         checked_style(style)
-    except PrismError as error:
-        faults.append(str(error))
     faults += restriction.faults()
     raise_faults(faults)
 
@@ -359,12 +355,11 @@ def prepared_templates(templates: Templates) -> tuple[PreparedTemplate, ...]:
     """
     several: list[Any] = list(templates) if isinstance(templates, list | tuple) else [templates]
     several = [] if templates is None else several
-    found, faults = [], []
+    found: list[PreparedTemplate] = []
+    faults: list[str] = []
     for each in several or template_files():
-        try:
+        with noted(faults):
             found.append(prepare_template(each))
-        except PrismError as error:
-            faults.append(str(error))
     names = [each.template.id for each in found]
     faults += [f"templates: {name} stands twice" for name in sorted({name for name in names if names.count(name) > 1})]
     raise_faults(faults)
@@ -428,10 +423,10 @@ def _sources(
     found = []
     if restriction.names is not None:
         names = [name for prepared in every for name in prepared.cases if name]
-        unknown = [name for name in restriction.names if name not in names]
-        if unknown:
-            faults = (f"cases: no template has the case {name!r}{did_you_mean(name, names)}" for name in unknown)
-            raise PrismError("\n".join(faults))
+        raise_faults(
+            f"cases: no template has the case {name!r}{did_you_mean(name, names)}"
+            for name in restriction.names if name not in names
+        )  # fmt: skip
     for prepared, weight in zip(every, weights, strict=True):
         cases = eligible_cases(prepared, restriction)
         own = variants

@@ -33,6 +33,15 @@ def noted(faults: list[str], about: str = "") -> Iterator[None]:
         faults.append(f"{about}{error}")
 
 
+@contextmanager
+def in_file(file: str, about: str = "") -> Iterator[None]:
+    """Turn a PrismError that is raised within into a DataFileError, with what it is about before its words."""
+    try:
+        yield
+    except PrismError as error:
+        raise DataFileError(file, (f"{about}{error}",)) from error
+
+
 class DataFileError(PrismError):
     """Raised for a data file (problem, constants table, units table) that cannot be used.
 

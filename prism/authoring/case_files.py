@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.equivalence.verdict import REASONS
-from prism.errors import DataFileError, PrismError, noted, raise_faults
+from prism.errors import DataFileError, PrismError, in_file, noted, raise_faults
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
@@ -120,10 +120,8 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     Errors:
         DataFileError: a file that cannot be read, an unknown key, or a value of the wrong type; all faults at once.
     """
-    try:
+    with in_file(str(path), "cannot be read: "):
         data = parse_toml(decode(read_bytes(path, _MAX_FILE)))
-    except PrismError as error:
-        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
     faults = [
         f"{key}: unknown key{_key_hint(key, ('problem', 'case'))}" for key in data if key not in ("problem", "case")
     ]

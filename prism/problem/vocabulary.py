@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, PrismError, raise_faults
+from prism.errors import in_file, raise_faults
 from prism.inputs import decode, parse_toml, read_bytes
 from prism.physics.tables import read_string, read_strings
 from prism.resources import resource
@@ -65,10 +65,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
         DataFileError: all faults at once, each naming row and field.
     """
     faults: list[str] = []
-    try:
+    with in_file(str(path)):
         table: Mapping[str, Any] = parse_toml(decode(read_bytes(path, _MAX_BYTES)))
-    except PrismError as error:
-        raise DataFileError(str(path), (str(error),)) from error
     if extra := sorted(table.keys() - {"unknown", "domain"}):
         faults.append(f"unknown key {', '.join(extra)}; keys are domain, unknown")
     if (kind := table.get("unknown", "warning")) not in _KINDS:

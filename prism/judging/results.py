@@ -121,9 +121,7 @@ def collect(board: Board) -> Results:
         failures += [f"{one.item.place}, {failure}" for failure in one.end.failures]
         n_mended += len(one.end.remarks)
         used |= one.end.used.keys()
-    return Results(
-        tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used)
-    )  # fmt: skip
+    return Results(tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used))
 
 
 def lost_findings(out: Path, board: Board) -> str:

@@ -401,9 +401,7 @@ def _rule_answer(evidence: _Evidence) -> RuledPart | None:
     penalties: list[tuple[str, str]] = []
     if band is not Band.CORRECT:
         penalties.append((SEVERITIES[band], "; ".join(each.why for each in judged if each.band is not Band.CORRECT)))
-    penalties += [
-        ("MAJOR", f"missing: node {each.node}") for each in answers if each.state is _AnswerState.MISSING
-    ]  # fmt: skip
+    penalties += [("MAJOR", f"missing: node {each.node}") for each in answers if each.state is _AnswerState.MISSING]
     if units := [each.unit for each in judged if each.unit]:
         penalties.append(("MODERATE", "; ".join(units)))
     if figures := [each.figures for each in judged if each.figures]:

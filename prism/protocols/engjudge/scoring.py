@@ -261,9 +261,7 @@ def decided_score(
         return None
     if Ablation.META not in options.without and not checks.is_decided:
         return None
-    values = {
-        name: None if stages[name].presence is Presence.ABSENT else stages[name].score for name in NAMES
-    }  # fmt: skip
+    values = {name: None if stages[name].presence is Presence.ABSENT else stages[name].score for name in NAMES}
     return final_score(values, checks, options)
 
 

@@ -152,9 +152,7 @@ def _check_places(
 
 
 PROTOCOL = "engtrace"
-POLICIES = (
-    "engtrace_alignment", "engtrace_precision", "engtrace_recall", "engtrace_rouge2", "engtrace_rougeL",
-)  # fmt: skip
+POLICIES = ("engtrace_alignment", "engtrace_precision", "engtrace_recall", "engtrace_rouge2", "engtrace_rougeL")
 
 
 @dataclass(frozen=True, slots=True)

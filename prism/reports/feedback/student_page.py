@@ -35,9 +35,7 @@ _FINALS: Mapping[str, str] = meanings("reports.finals")
 _BESIDE = {True: "the rule says otherwise", False: "so does the rule"}  # by whether a correction changes something
 _NOTHING_READ = "the rule has read nothing"
 _WORDS = {True: "credited", False: "not credited"}
-SENTENCES = (
-    *(title for title, _ in _LISTS), *_FINALS.values(), *_BESIDE.values(), _NOTHING_READ, *_WORDS.values(),
-)  # fmt: skip
+SENTENCES = (*(title for title, _ in _LISTS), *_FINALS.values(), *_BESIDE.values(), _NOTHING_READ, *_WORDS.values())
 """What is said here by way of a table."""
 
 

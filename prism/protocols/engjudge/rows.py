@@ -306,9 +306,7 @@ def _settle_stage(
     return _settle_part(ruled.stages.get(name) if ruled else None, by_file, options)
 
 
-def _settle_part(
-    by_rules: RuledPart | None, by_file: JudgedPart | None, options: EngJudgeOptions
-) -> Settled[Fraction]:  # fmt: skip
+def _settle_part(by_rules: RuledPart | None, by_file: JudgedPart | None, options: EngJudgeOptions) -> Settled[Fraction]:
     """Settle a stage or check, with the findings of both sides."""
     settled = settle(
         by_rules.score if by_rules else None, by_file.score if by_file else None, prefer_rules=options.prefer_rules

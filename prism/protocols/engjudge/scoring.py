@@ -217,9 +217,7 @@ class Bounds:
     high: Fraction
 
 
-def score_bounds(
-    stages: Mapping[str, StageValue], checks: Checks, options: ScoringOptions | None = None
-) -> Bounds:  # fmt: skip
+def score_bounds(stages: Mapping[str, StageValue], checks: Checks, options: ScoringOptions | None = None) -> Bounds:
     """Return the least and the greatest score over all that the undecided parts may be.
 
     A stage that nobody decided is 0 or 10, and absent too where the solution may lack it. An unmade check takes a half

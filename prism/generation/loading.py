@@ -527,11 +527,8 @@ def _column(entry: _ParameterEntry, tables: Mapping[str, DataTable], where: str,
 
 def _data_tables(file: _File, reading: _Reading) -> dict[str, DataTable]:
     """Return the tables by name, those of files included."""
-    found = {}
-    for name, entry in file.tables.items():
-        if (whole := _with_file(entry, f"tables, {name}", reading)) is not None:
-            found[name] = _data_table(name, whole, reading)
-    return found
+    whole = ((name, _with_file(entry, f"tables, {name}", reading)) for name, entry in file.tables.items())
+    return {name: _data_table(name, entry, reading) for name, entry in whole if entry is not None}
 
 
 def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mapping[str, Any] | None:

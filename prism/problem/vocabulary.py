@@ -127,9 +127,7 @@ def nearest_domains(word: str, known: Vocabulary) -> tuple[str, ...]:
     'Thermodynamics and Statistical Physics'
     """
     names = {**known.other_names, **{name.casefold(): name for name in known.schemes}}
-    if word.casefold() in names:
-        return (names[word.casefold()],)
-    return _nearest(word, names)
+    return (names[word.casefold()],) if word.casefold() in names else _nearest(word, names)
 
 
 def nearest_subtopics(word: str, listed: Iterable[str]) -> tuple[str, ...]:

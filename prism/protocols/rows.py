@@ -300,9 +300,7 @@ class ProtocolRow:
     @property
     def status(self) -> str:
         """Return `ok` or `too_large` with a score, `killed` or `internal` after a failure, else `undecided`."""
-        if self.score is None and self.about.status in _SCORED:
-            return UNDECIDED
-        return self.about.status
+        return UNDECIDED if self.score is None and self.about.status in _SCORED else self.about.status
 
     @property
     def n_undecided(self) -> int:

@@ -97,9 +97,7 @@ class LabelScheme:
 
     def code_of_score(self, score: float) -> int | None:
         """Return the place of the label that a score from 0 to 1 gets by the cuts; None if there are none."""
-        if not self.cuts:
-            return None
-        return self.ranks[sum(score >= cut - _TOLERANCE for cut in self.cuts)]
+        return None if not self.cuts else self.ranks[sum(score >= cut - _TOLERANCE for cut in self.cuts)]
 
     @property
     def categories(self) -> tuple[float, ...]:

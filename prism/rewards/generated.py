@@ -231,9 +231,7 @@ class GeneratedProblems:
             answer: a text, chat messages or a list of steps. None earns 0, as all else that is no solution.
             entry: of this or any other run; what has no problem in it earns 0.
         """
-        if answer is None:
-            return 0.0
-        return self.reward(problem_of(entry), answer).value or 0.0
+        return 0.0 if answer is None else self.reward(problem_of(entry), answer).value or 0.0
 
     def _instance(self, idx: int) -> tuple[Instance, int]:
         """Return the instance of an index, and the C3 of its DAG."""

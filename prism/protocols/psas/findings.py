@@ -151,9 +151,7 @@ def _joint_basis(settled: Sequence[Settled[bool]]) -> Basis:
     for basis in (Basis.CONFLICT, Basis.BOTH):
         if basis in bases:
             return basis
-    if bases == {Basis.RULES, Basis.FILE}:
-        return Basis.BOTH
-    return next(iter(bases), Basis.NONE)
+    return Basis.BOTH if bases == {Basis.RULES, Basis.FILE} else next(iter(bases), Basis.NONE)
 
 
 def _one_of(told: Sequence[StepFinding], name: str, problem_id: str) -> bool | None:

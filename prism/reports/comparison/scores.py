@@ -267,9 +267,7 @@ def compare_scores(
     for end in ("low", "high"):  # an entry with a score has it as both, also where its own bounds are wider
         frames[f"at_{end}"] = frames["number"].fillna(frames[end])
     problems = [key[0] for key in keys]
-    models: dict[Key, str] = {}
-    for column in columns:
-        models.update({key: model for key, model in column.models.items() if model})
+    models = {key: model for column in columns for key, model in column.models.items() if model}
     return ScoreComparison(
         len(keys), len(set(problems)), tuple(_figures_of(column, frames, problems, replicates) for column in columns),
         tuple(_rank_agreement(pair, frames, numbered(problems), replicates) for pair in combinations(names, 2)),

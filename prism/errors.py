@@ -42,6 +42,15 @@ def in_file(file: str, about: str = "") -> Iterator[None]:
         raise DataFileError(file, (f"{about}{error}",)) from error
 
 
+@contextmanager
+def importing(needs: str) -> Iterator[None]:
+    """Turn an import within that fails into a PrismError: what is to be installed, in words as of `needs_extra`."""
+    try:
+        yield
+    except ImportError as error:
+        raise PrismError(needs) from error
+
+
 class DataFileError(PrismError):
     """Raised for a data file (problem, constants table, units table) that cannot be used.
 

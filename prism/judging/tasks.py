@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from jinja2 import TemplateError
 
-from prism.errors import DataFileError, PrismError, in_file, needs_extra
+from prism.errors import DataFileError, PrismError, importing, in_file, needs_extra
 from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
 from prism.judging.rendering import Templates
 from prism.problem.shapes import About, Flag, LoadReport, Style, Text, one_of, read_shape, value_if, whole_number
@@ -290,10 +290,8 @@ def schema_fault(schema: Any) -> str:
     Errors:
         PrismError: the extra `judge` is not installed.
     """
-    try:
+    with importing(NEEDS_JUDGE):
         from jsonschema import Draft202012Validator, SchemaError
-    except ImportError as error:
-        raise PrismError(NEEDS_JUDGE) from error
     if not isinstance(schema, Mapping):
         return "it is no object"
     try:

@@ -26,7 +26,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from prism.errors import PrismError
+from prism.errors import PrismError, importing
 from prism.grading.result import Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line
 from prism.inputs import why_failed
@@ -132,10 +132,8 @@ def write_rows(out: Path, rows: Sequence[ProtocolRow]) -> None:
 
 def _columns(policies: dict[str, Any]) -> pa.Schema:
     """Return the Arrow schema of protocol rows that have these policies; raises PrismError without pyarrow."""
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow as pa
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     texts, indices = pa.list_(text), pa.list_(whole)
     columns = {

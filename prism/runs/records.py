@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from prism.errors import DataFileError, PrismError, needs_extra
+from prism.errors import DataFileError, PrismError, importing, needs_extra
 from prism.inputs import (
     DECODER,
     MAX_DIGITS,
@@ -441,10 +441,8 @@ def _parquet_rows(path: Path) -> Iterator[_Item]:
 
     Raises PrismError without pyarrow, _MalformedRecordError for a broken file.
     """
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow.parquet
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(batch_size=256) for row in batch.to_pylist())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from prism.diagnosis.follow_through import FOLLOW_THROUGH
-from prism.errors import PrismError
+from prism.errors import PrismError, importing
 from prism.grading.result import Grade, GradedFormula, Incident, Match
 from prism.inputs import decode, near_file, parse_json, why_failed
 from prism.latex import LeftOut
@@ -206,10 +206,8 @@ def schema(*, follow_through: bool = False) -> pa.Schema:
     Errors:
         PrismError: pyarrow is not installed.
     """
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow as pa
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     indices = pa.list_(whole)
     policies = ["final", "prefix", "strict", "training", *([FOLLOW_THROUGH] if follow_through else [])]

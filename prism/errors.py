@@ -6,14 +6,49 @@ processes. A student's text never raises: see `prism.grading.pipeline`.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from fractions import Fraction
 
 
 class PrismError(ValueError):
     """Base of all errors that PRISM raises on purpose; also a ValueError."""
+
+
+def raise_faults(faults: Iterable[str], file: str = "") -> None:
+    """Raise all faults, if there are any, as one PrismError with one a line; of a file as a DataFileError."""
+    if told := (*faults,):
+        raise DataFileError(file, told) if file else PrismError("\n".join(told))
+
+
+@contextmanager
+def noted(faults: list[str], about: str = "") -> Iterator[None]:
+    """Add a PrismError that is raised within to the faults, behind what it is about, and go on."""
+    try:
+        yield
+    except PrismError as error:
+        faults.append(f"{about}{error}")
+
+
+@contextmanager
+def in_file(file: str, about: str = "") -> Iterator[None]:
+    """Turn a PrismError that is raised within into a DataFileError, with what it is about before its words."""
+    try:
+        yield
+    except PrismError as error:
+        raise DataFileError(file, (f"{about}{error}",)) from error
+
+
+@contextmanager
+def importing(needs: str) -> Iterator[None]:
+    """Turn an import within that fails into a PrismError: what is to be installed, in words as of `needs_extra`."""
+    try:
+        yield
+    except ImportError as error:
+        raise PrismError(needs) from error
 
 
 class DataFileError(PrismError):

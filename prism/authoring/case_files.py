@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.equivalence.verdict import REASONS
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, in_file, noted, raise_faults
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
@@ -120,10 +120,8 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     Errors:
         DataFileError: a file that cannot be read, an unknown key, or a value of the wrong type; all faults at once.
     """
-    try:
+    with in_file(str(path), "cannot be read: "):
         data = parse_toml(decode(read_bytes(path, _MAX_FILE)))
-    except PrismError as error:
-        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
     faults = [
         f"{key}: unknown key{_key_hint(key, ('problem', 'case'))}" for key in data if key not in ("problem", "case")
     ]
@@ -143,8 +141,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     cases = [_read_case(n, table, path, problem, faults) for n, table in enumerate(tables, start=1)]
     ids = [case.id for case in cases]
     faults += [f"case {name}: the id stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
-    if faults:
-        raise DataFileError(str(path), tuple(faults))
+    raise_faults(faults, str(path))
     return tuple(cases)
 
 
@@ -157,10 +154,8 @@ def _read_case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faul
         faults.append(f"{where}, id: expected a name")
     solution, file = table.get("solution"), table.get("solution_file")
     if isinstance(file, str) and solution is None:
-        try:
+        with noted(faults, f"{where}, solution_file: {file}: "):
             solution = decode(read_bytes(path.parent / file, _MAX_FILE))
-        except PrismError as error:
-            faults.append(f"{where}, solution_file: {file}: {error}")
     elif not isinstance(solution, str) or file is not None:
         faults.append(f"{where}: expected either `solution`, a text, or `solution_file`, the name of one")
     for key, expected_text in _type_faults(table):

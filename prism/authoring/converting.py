@@ -25,7 +25,7 @@ from prism.authoring.conversions import (
     solution_gold,
 )
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, in_file, noted, raise_faults
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges
 from prism.problem.schema import load_problem
@@ -85,10 +85,8 @@ def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """
     if path.suffix not in SUFFIXES:
         raise DataFileError(str(path), (f"is named {path.suffix or 'without an ending'}; give {', '.join(SUFFIXES)}",))
-    try:
+    with in_file(str(path)):
         text = decode(read_bytes(path, _MAX_FILE))
-    except PrismError as error:
-        raise DataFileError(str(path), (str(error),)) from error
     if path.suffix == ".toml":
         yield "", _decode(text, parse_toml, str(path))
         return
@@ -122,21 +120,16 @@ def _json_lines(text: str, path: Path) -> list[tuple[str, Any]]:
     listed: list[tuple[str, Any]] = []
     faults: list[str] = []
     for n, line in enumerate(text.split("\n"), start=1):
-        try:
+        with noted(faults, f"line {n}: cannot be read: "):
             listed += [(f"line {n}", _parse_json(line))] if line.strip() else []
-        except PrismError as error:
-            faults.append(f"line {n}: cannot be read: {error}")
-    if faults:
-        raise DataFileError(str(path), first_and_count(faults))
+    raise_faults(first_and_count(faults), str(path))
     return listed
 
 
 def _decode(text: str, reader: Callable[[str], Any], name: str) -> Any:
     """Return `reader(text)`; raise DataFileError for the file `name` if the text cannot be decoded."""
-    try:
+    with in_file(name, "cannot be read: "):
         return reader(text)
-    except PrismError as error:
-        raise DataFileError(name, (f"cannot be read: {error}",)) from error
 
 
 def _parse_json(text: str) -> Any:

@@ -140,14 +140,14 @@ class _Step:
 
     Attributes:
         names: its symbols. subject: what it is solved for, spelled; empty if nothing.
-        is_number: it states a number. rates: number of derivatives of each symbol.
+        is_number: it states a number. rates: symbols that it has derivatives of.
     """
 
     formula: Formula
     names: frozenset[str]
     subject: str
     is_number: bool
-    rates: Mapping[str, int]
+    rates: frozenset[str]
 
     @property
     def is_equation(self) -> bool:
@@ -159,12 +159,8 @@ def _describe_step(f: Formula) -> _Step:
     """Return a formula as a `_Step`, with its symbols, its subject and the symbols it has derivatives of."""
     number = numeric_of(f)
     subject = number.subject if number is not None else _solved_for(f)
-    rates: dict[str, int] = {}
-    for part in plain_parts(f):
-        for node in (inner for member in part.members for inner in walk(member)):
-            if node.op in ("derivative", "partial"):
-                for name in symbols(node.args[0]):
-                    rates[name] = rates.get(name, 0) + 1
+    nodes = (node for part in plain_parts(f) for member in part.members for node in walk(member))
+    rates = frozenset[str]().union(*(symbols(node.args[0]) for node in nodes if node.op in ("derivative", "partial")))
     name = "" if subject is None else subject.name if subject.op == "sym" else spell(subject)
     return _Step(f, symbols_of(f), name, number is not None, rates)
 
@@ -312,7 +308,7 @@ def _steps_giving_value(steps: _Steps, place: int, name: str, known: frozenset[s
 
 def _is_rate_of(step: _Step, earlier: _Step) -> bool:
     """Return True if a formula has a derivative of the earlier one's subject, or gives what the earlier one derives."""
-    if any(name == earlier.subject for name in step.rates):
+    if earlier.subject in step.rates:
         return True
     return not step.rates and bool(step.subject) and step.subject in earlier.rates
 

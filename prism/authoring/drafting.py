@@ -231,11 +231,7 @@ def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
 
 
 def _collect_candidates(
-    claims: Sequence[LocatedClaim],
-    drafting: _Drafting,
-    *,
-    named: Sequence[Formula] = (),
-    in_sentences: bool = False,
+    claims: Sequence[LocatedClaim], drafting: _Drafting, *, named: Sequence[Formula] = (), in_sentences: bool = False
 ) -> Iterator[_Candidate]:
     """Yield the candidates that displays and boxes state, chains split into equations; others are left out.
 
@@ -609,10 +605,7 @@ def _drop_rejected(steps: list[_Candidate], text: str, drafting: _Drafting) -> D
     gone = tuple(each for _, each in sorted(drafting.left_out, key=lambda each: each[0]))
     nodes = _draft_nodes(steps, derived)
     notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(drafting.remarks)}
-    data["metadata"] = {
-        "drafted": DRAFTED,
-        **{key: value for key, value in notes.items() if value},
-    }
+    data["metadata"] = {"drafted": DRAFTED, **{key: value for key, value in notes.items() if value}}
     return Draft(data, nodes, gone, tuple(drafting.remarks))
 
 
@@ -688,11 +681,7 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, drafting: 
         if each.is_final:
             node["is_final_answer"] = True
         standard.append(node | _marks_of_review(derived, k))
-    data: dict[str, Any] = {
-        "id": drafting.name,
-        "context": drafting.problem.rstrip(),
-        "grading_standard": standard,
-    }
+    data: dict[str, Any] = {"id": drafting.name, "context": drafting.problem.rstrip(), "grading_standard": standard}
     if drafting.parts:
         data["context"], data["subquestions"] = statement_and_parts(drafting.problem, drafting.parts)
         for node, each in zip(standard, steps, strict=True):

@@ -103,12 +103,7 @@ class Draft:
             *(f"Left out: {one_line(each.latex)} ({each.why})" for way in self.alternatives for each in way.left_out),
         )
         first, *others = (
-            {k: _node_comments(node) for k, node in enumerate(each.nodes, start=1)}
+            {k: ("Node: " + "; ".join(node.why),) for k, node in enumerate(each.nodes, start=1)}
             for each in (self, *self.alternatives)
         )
         return problem_toml(self.data, head=head, notes=first, notes_of_alternatives=others)
-
-
-def _node_comments(node: DraftNode) -> tuple[str, ...]:
-    """Return the comment line above a node in the file: why it is a node. The file itself says why its edges are."""
-    return ("Node: " + "; ".join(node.why),)

@@ -149,9 +149,7 @@ def check_review(problem: Problem) -> Iterator[LintFinding]:
     """Yield a warning for what is not reviewed, and one for a certificate that does not hold."""
     found = problem.review
     if found.open:
-        counts = [
-            count_of(found.count(kind), kind) for kind in ("node", "edge", "question") if found.count(kind)
-        ]  # fmt: skip
+        counts = [count_of(found.count(kind), kind) for kind in ("node", "edge", "question") if found.count(kind)]
         nodes = dict.fromkeys(f"{each.node} of {each.way}" if each.way else str(each.node) for each in found.open)
         text = f"{', '.join(counts)} not reviewed, at nodes {', '.join(nodes)}; `prism desk` goes through them"
         yield warning("unreviewed", "", "", text)

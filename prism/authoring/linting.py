@@ -23,13 +23,7 @@ from typing import Any
 
 from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
-from prism.authoring.graded_copies import (
-    accepted_text,
-    as_answer,
-    find_unmatched_words,
-    grade_copy,
-    reason_unmatched,
-)
+from prism.authoring.graded_copies import accepted_text, as_answer, find_unmatched_words, grade_copy, reason_unmatched
 from prism.authoring.lint_details import DerivedNumber, check_alternative, check_names, derive_numbers, node_number
 from prism.authoring.lint_entries import (
     check_figures,
@@ -129,7 +123,7 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
     """Return what is wrong with one reference DAG of a problem, by node, and then about the parts."""
     expected = derive_expected_numbers(loaded)
     with share(math.inf) as account:  # each check has a limit of its own
-        account.allow(_most_operations(loaded))
+        account.allow(LINT + LINTED_NODE * len(loaded.nodes))
         by_node = _find_faults_within(loaded, account)
         unmatched = frozenset(finding.entry for finding in by_node if finding.code in ("unmatched", "too_large"))
         for what, check in (
@@ -145,11 +139,6 @@ def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
         last = [*check_final_names(loaded), *check_parts(loaded), *check_figures(loaded, expected)]
     place = {f"node {node.index}": node.index for node in loaded.nodes}
     return [*sorted(by_node, key=lambda finding: place.get(finding.entry, 0)), *last]
-
-
-def _most_operations(problem: Problem) -> int:
-    """Return how many operations the checks of a reference may spend."""
-    return LINT + LINTED_NODE * len(problem.nodes)
 
 
 def find_faults(problem: Problem, operations: float) -> list[LintFinding]:

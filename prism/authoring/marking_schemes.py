@@ -33,7 +33,7 @@ from prism.authoring.conversions import ConvertedProblem, entry_fault, plain_num
 from prism.authoring.dependencies import RULES, infer_dependencies
 from prism.budget import DRAFT, MERGING, READING, share
 from prism.equivalence.facts import numeric_of
-from prism.errors import DataFileError, LatexSyntaxError
+from prism.errors import DataFileError, LatexSyntaxError, raise_faults
 from prism.inputs import nearest_name
 from prism.latex import extract, one_line
 from prism.physics.context import Context, describe_syntax_error, parse
@@ -189,8 +189,7 @@ def _read_ways(marking: Sequence[object]) -> list[list[_Criterion]]:
     ]
     if not faults and not (found and found[0]):
         faults.append("marking: holds no criterion")
-    if faults:
-        raise DataFileError("<entry>", tuple(faults))
+    raise_faults(faults, "<entry>")
     return found
 
 

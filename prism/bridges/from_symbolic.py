@@ -210,9 +210,7 @@ class _Reader:
     def Pow(self, expr: Any) -> Expr:  # noqa: N802
         """Return a power, square root or quotient."""
         inverse = self.inverse(expr) if expr.is_commutative is not False else None
-        if inverse is not None:
-            return Expr("div", (_ONE, inverse))
-        return self.power(expr.base, expr.exp)
+        return Expr("div", (_ONE, inverse)) if inverse is not None else self.power(expr.base, expr.exp)
 
     def power(self, base: Any, exponent: Any) -> Expr:
         """Return a power; an even root of the form that PRISM reads."""

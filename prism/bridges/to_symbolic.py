@@ -109,9 +109,7 @@ def _formula(written: Formula, target: _Target) -> Any:
     parts = tuple(plain_parts(written))
     budget.charge(sum(member.size for part in parts for member in part.members) * _NODE)
     target.depends = _dependencies(written)
-    target.operators = frozenset(
-        name for part in parts if shows_operators(part) for name in operator_names(part, part)
-    )  # fmt: skip
+    target.operators = frozenset(name for part in parts if shows_operators(part) for name in operator_names(part, part))
     return _statement(written, target)
 
 

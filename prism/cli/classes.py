@@ -14,7 +14,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import HelpHeading, app
-from prism.cli.option_groups import names, option, with_options
+from prism.cli.options import names, option, with_options
 from prism.cli.output import print_json, tell_left_out, with_progress
 from prism.cli.references import require_gradable
 from prism.cli.talk import as_usage, exit_unless_graded, fail, require_one_of
@@ -64,7 +64,7 @@ def feedback(
     solutions: list[Path] = take.argument(
         "Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."
     ),
-    out: Path = take.flag("Folder for the pages and the gradebook.", ..., "--out", "-o"),
+    out: Path = take.option("Folder for the pages and the gradebook.", ..., "--out", "-o"),
     *,
     asked: FeedbackOptions,
 ) -> None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import prism
-from prism.cli.option_groups import option, switch
-from prism.cli.options import AsJson, Force, require_folder, write_new
+from prism.cli.options import AsJson, Force, option, require_folder, switch, write_new
 from prism.cli.output import print_json, printable, spinner
 from prism.cli.talk import BAD_FILE, as_usage, tell
 from prism.errors import count_of

@@ -15,10 +15,10 @@ from prism.cli.application import HelpHeading, app
 @app.command(rich_help_panel=HelpHeading.WRITE)
 def desk(
     folder: Path = take.argument("Folder of problem files; solutions and runs in it are found."),
-    port: int = take.flag("Port of this machine; 0 takes a free one.", 8779, min=0, max=65535),
-    token_file: Path | None = take.flag("File with the token of the address. [default: a new one each time]", None),
+    port: int = take.option("Port of this machine; 0 takes a free one.", 8779, min=0, max=65535),
+    token_file: Path | None = take.option("File with the token of the address. [default: a new one each time]"),
     token_env: take.TokenVariable = "",
-    open_browser: bool = take.flag("Open the page in a browser.", False, "--open"),
+    open_browser: bool = take.switch("Open the page in a browser.", "--open"),
 ) -> None:
     """Write, review and certify references, mark solutions and compare runs on a page of this machine."""
     from prism import desk as door

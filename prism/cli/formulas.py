@@ -41,7 +41,7 @@ _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` sho
 def check(
     reference: str = take.argument("Reference formula, LaTeX."),
     claim: str = take.argument("Formula to compare with it, LaTeX."),
-    context: str = take.flag('What the problem gives, as JSON: {"symbols": {"x": "real"}}.', ""),
+    context: str = take.option('What the problem gives, as JSON: {"symbols": {"x": "real"}}.', ""),
     macros: take.MacroFile = "",
     as_json: take.AsJson = False,
 ) -> None:
@@ -86,9 +86,9 @@ def _graded(problem: str, solution: str, macros: str, *, allow_faults: bool) -> 
 def grade(
     problem: take.OneProblem,
     solution: take.OneSolution,
-    max_incidents: int = take.flag("Failures of the grader that are put up with.", 0),
-    follow_through: bool = take.flag(
-        "Also pay for steps that go on rightly from a mistake, and say which.", False, "--follow-through"
+    max_incidents: int = take.option("Failures of the grader that are put up with.", 0),
+    follow_through: bool = take.switch(
+        "Also pay for steps that go on rightly from a mistake, and say which.", "--follow-through"
     ),
     macros: take.MacroFile = "",
     allow_faults: take.AllowFaults = False,
@@ -119,7 +119,7 @@ def grade(
 def explain(
     problem: take.OneProblem,
     solution: take.OneSolution,
-    trace: bool = take.flag("Name for each decision its rule and the files of the code.", False, "--trace"),
+    trace: bool = take.switch("Name for each decision its rule and the files of the code.", "--trace"),
     macros: take.MacroFile = "",
     allow_faults: take.AllowFaults = False,
     as_json: take.AsJson = False,

@@ -17,17 +17,9 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import HelpHeading, app
-from prism.cli.option_groups import names, option, switch, with_options
+from prism.cli.options import names, option, switch, with_options
 from prism.cli.output import plain_table, print_json, print_tables, progress_bar, tell_scanned
-from prism.cli.talk import (
-    INCIDENTS,
-    STOPPED,
-    as_usage,
-    exit_unless_graded,
-    fail,
-    in_words,
-    tell,
-)
+from prism.cli.talk import INCIDENTS, STOPPED, as_usage, exit_unless_graded, fail, in_words, tell
 from prism.errors import count_of
 
 if TYPE_CHECKING:

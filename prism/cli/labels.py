@@ -13,7 +13,7 @@ import typer
 
 import prism
 from prism.cli import options as take
-from prism.cli.option_groups import names, option
+from prism.cli.options import names, option
 from prism.cli.output import print_json, print_parts, spinner
 from prism.cli.talk import as_usage, tell
 from prism.errors import count_of

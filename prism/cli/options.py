@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
 from importlib.util import find_spec
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -157,8 +160,8 @@ def argument(help_text: str, default: Any = ..., **shown: Any) -> Any:
     return typer.Argument(default, help=help_text, **shown)
 
 
-def flag(help_text: str, default: Any, *flags: str, **shown: Any) -> Any:
-    """Return an option with what `--help` says of it.
+def option(help_text: str, default: Any = None, *flags: str, **shown: Any) -> Any:
+    """Return an option with what `--help` says of it: a default of a parameter, or of a field as of `with_options`.
 
     Args:
         help_text: what it says.
@@ -169,20 +172,23 @@ def flag(help_text: str, default: Any, *flags: str, **shown: Any) -> Any:
     return typer.Option(default, *flags, help=help_text, **shown)
 
 
+def switch(help_text: str, *flags: str, **shown: Any) -> Any:
+    """Return an option that is True where one of the flags is given."""
+    return option(help_text, False, *flags, **shown)
+
+
 NO_NAMES: list[str] = []  # the default of lists of names
 
 
-def names_flag(
-    help_text: str, *flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any
-) -> Any:
+def names(help_text: str, *flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any) -> Any:
     """Return an option of a list: names with commas between them, several such lists, or both.
 
     Args:
-        help_text, flags, shown: as of `flag`.
+        help_text, flags, shown: as of `option`.
         default: the names where the option is not given; `--keep ""` gives none.
         keeps_empty: an empty name is no slip to pass over, as in `a,,b`, but a fault that the command tells.
     """
-    return flag(help_text, NO_NAMES, *flags, callback=_split_names(default, keeps_empty), **shown)
+    return option(help_text, NO_NAMES, *flags, callback=_split_names(default, keeps_empty), **shown)
 
 
 def names_option(*flags: str, default: Sequence[str] = (), keeps_empty: bool = False, **shown: Any) -> Any:
@@ -208,6 +214,42 @@ def paths_option(*flags: str, **shown: Any) -> Any:
         return [Path(name.strip()) for part in parts for name in part]
 
     return typer.Option(*flags, callback=split, **shown)
+
+
+def with_options(command: Callable[..., None], *, without: Collection[str] = ()) -> Callable[..., None]:
+    """Return a command that has an option for each field of a parameter that is a dataclass, in its place.
+
+    It takes one value for many options, and hands it on as it is.
+
+    Args:
+        without: fields that are no options of this command, and keep their defaults.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    taken: list[Parameter] = []
+    for one in signature(command).parameters.values():
+        kind = hints[one.name]
+        taken += _options_of(kind, without) if one.name in groups else [one.replace(annotation=kind)]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind) if each.name in given})
+        command(**given)
+
+    run.__signature__ = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in taken])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in taken}
+    return run
+
+
+def _options_of(kind: Any, without: Collection[str]) -> Iterator[Parameter]:
+    """Yield a parameter for each field of a dataclass."""
+    hints = get_type_hints(kind, include_extras=True)
+    for each in fields(kind):
+        if each.name not in without:
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            given = Parameter.empty if default is MISSING else default
+            yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=given, annotation=hints[each.name])
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]

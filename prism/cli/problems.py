@@ -16,7 +16,7 @@ from prism.cli import options as take
 from prism.cli import output
 from prism.cli.application import HelpHeading, app
 from prism.cli.datasets import ConvertOptions, FromDataset, convert_rows, lint_dataset
-from prism.cli.option_groups import with_options
+from prism.cli.options import with_options
 from prism.cli.output import print_json, print_tables, spinner
 from prism.cli.talk import BAD_FILE, as_usage, fail, named_in_errors, tell
 from prism.cli.templates import lint_templates
@@ -47,8 +47,8 @@ def show(
         "Problem file, or shipped id; or a set: a folder, a .jsonl file, a .json list.",
         autocompletion=take.complete_problem,
     ),
-    as_mermaid: bool = take.flag("Print the DAG as a Mermaid flowchart.", False, "--mermaid"),
-    as_dot: bool = take.flag("Print the DAG in the language of Graphviz.", False, "--dot"),
+    as_mermaid: bool = take.switch("Print the DAG as a Mermaid flowchart.", "--mermaid"),
+    as_dot: bool = take.switch("Print the DAG in the language of Graphviz.", "--dot"),
     as_json: take.AsJson = False,
 ) -> None:
     """Show a problem as the grader knows it: DAG, values, definitions, constants, unused text; or count a set."""
@@ -91,9 +91,9 @@ def _show_set(name: str, *, as_json: bool) -> None:
 @app.command("prompt", rich_help_panel=HelpHeading.EVALUATE)
 def print_prompt(
     problems: take.ManyProblems,
-    style: str = take.flag("Answer format: prism, engtrace, engjudge, prism-physics.", "prism"),
-    part: str = take.flag("Ask this part only; of one problem.", "", metavar="LETTER"),
-    out: Path | None = take.flag(
+    style: str = take.option("Answer format: prism, engtrace, engjudge, prism-physics.", "prism"),
+    part: str = take.option("Ask this part only; of one problem.", "", metavar="LETTER"),
+    out: Path | None = take.option(
         "File of JSON lines: problem_id, prompt, images. [default: stdout]", None, "--out", "-o"
     ),
     macros: take.MacroFile = "",
@@ -134,17 +134,17 @@ def lint(
     problems: list[str] | None = take.argument(
         "Problem files, folders, sets: .jsonl.", None, autocompletion=take.complete_problem
     ),
-    notes: bool = take.flag("Also what may be meant so.", False, "--notes"),
-    sarif: Path | None = take.flag("Also a file for code scanning: SARIF 2.1.0.", None),
-    vocabulary: Path | None = take.flag(
+    notes: bool = take.switch("Also what may be meant so.", "--notes"),
+    sarif: Path | None = take.option("Also a file for code scanning: SARIF 2.1.0."),
+    vocabulary: Path | None = take.option(
         "Domains and subtopics, TOML. [default: vocabulary/domains.toml]", None, metavar="FILE"
     ),
     macros: take.MacroFile = "",
-    dataset: Path | None = take.flag(
+    dataset: Path | None = take.option(
         "A published data set instead: file or folder; needs --from.", None, metavar="FILE"
     ),
     origin: FromDataset = "",
-    seeds: int = take.flag("Of each template: seeds that are made and graded.", 200, min=1),
+    seeds: int = take.option("Of each template: seeds that are made and graded.", 200, min=1),
     as_json: take.AsJson = False,
 ) -> None:
     """List what is wrong with problem files, templates or a data set; exit code 3 if there is a fault."""
@@ -219,14 +219,14 @@ def draft(
     solutions: list[str] = take.argument(
         "Worked solution, as `grade` takes one. A further one is another way.", metavar="SOLUTION..."
     ),
-    out: Path | None = take.flag("Problem file: .toml or .json. [default: TOML on stdout]", None, "--out", "-o"),
-    problem: str = take.flag("File with the problem's text.", ""),
-    answer: list[str] | None = take.flag(
+    out: Path | None = take.option("Problem file: .toml or .json. [default: TOML on stdout]", None, "--out", "-o"),
+    problem: str = take.option("File with the problem's text.", ""),
+    answer: list[str] | None = take.option(
         "Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
         "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]",
         None,
     ),
-    name: str = take.flag("Id of the problem. [default: name of OUT or SOLUTION]", "", "--id"),
+    name: str = take.option("Id of the problem. [default: name of OUT or SOLUTION]", "", "--id"),
     force: take.Force = False,
     as_json: take.AsJson = False,
 ) -> None:
@@ -259,11 +259,11 @@ def convert(
     file: Path = take.argument(
         "Questions, problems or schemes: .jsonl, .json, .csv, .parquet, .toml; with --from a folder too."
     ),
-    out: Path | None = take.flag("A .toml, .json or .jsonl file, or a folder. [default: stdout]", None, "--out", "-o"),
-    origin: FromDataset = "",
-    mapping: list[str] = take.names_flag(
-        "Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit.", "--map"
+    out: Path | None = take.option(
+        "A .toml, .json or .jsonl file, or a folder. [default: stdout]", None, "--out", "-o"
     ),
+    origin: FromDataset = "",
+    mapping: list[str] = take.names("Fields of the rows: question=FIELD,answer=FIELD,id, solution, unit.", "--map"),
     *,
     wanted: ConvertOptions,
 ) -> None:

@@ -16,7 +16,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli.application import HelpHeading, app
-from prism.cli.option_groups import names, option, switch, with_options
+from prism.cli.options import names, option, switch, with_options
 from prism.cli.output import (
     describe_run,
     print_json,
@@ -68,7 +68,7 @@ class RunOptions:
 def run(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    out: Path = take.flag("Result file: .jsonl or .parquet.", ..., "--out", "-o"),
+    out: Path = take.option("Result file: .jsonl or .parquet.", ..., "--out", "-o"),
     *,
     asked: RunOptions,
 ) -> None:
@@ -144,10 +144,10 @@ class _Run:
 
 @app.command(rich_help_panel=HelpHeading.EVALUATE)
 def bench(
-    seconds: float = take.flag("That all measurements together take.", 60, min=1),
-    workers: int | None = take.flag("The most processes. [default: processors]", None, min=1),
-    step: int = take.flag("Rollouts of a step of training, to tell its workers for.", 256, min=1),
-    within: float = take.flag("Seconds in which they are to be graded.", 10, min=0.1),
+    seconds: float = take.option("That all measurements together take.", 60, min=1),
+    workers: int | None = take.option("The most processes. [default: processors]", min=1),
+    step: int = take.option("Rollouts of a step of training, to tell its workers for.", 256, min=1),
+    within: float = take.option("Seconds in which they are to be graded.", 10, min=0.1),
     as_json: take.AsJson = False,
 ) -> None:
     """Measure what this machine does: answers and grades a second, by the number of workers, on shipped solutions."""
@@ -205,21 +205,21 @@ def verify_determinism(
 @app.command(rich_help_panel=HelpHeading.TRAIN)
 def serve(
     problems: take.ManyProblems,
-    host: str = take.flag("Address; any other than this machine's own needs a token.", "127.0.0.1"),
-    port: int = take.flag("Port; 0 takes a free one.", 8777, min=0, max=65535),
+    host: str = take.option("Address; any other than this machine's own needs a token.", "127.0.0.1"),
+    port: int = take.option("Port; 0 takes a free one.", 8777, min=0, max=65535),
     workers: Workers = None,
-    scoring: list[str] = take.names_flag(
+    scoring: list[str] = take.names(
         "What /get_reward and /verify pay for, or final=0.3,closure=0.7. [default: closure]",
         metavar="NAME[=WEIGHT],...",
         default=("closure",),
     ),
-    token_file: Path | None = take.flag("File with the token that requests show, or one a line.", None),
+    token_file: Path | None = take.option("File with the token that requests show, or one a line."),
     token_env: take.TokenVariable = "",
-    max_body: str = take.flag("Size of a request: 500kB, 8MiB.", "8MiB"),
-    max_items: int = take.flag("Solutions in a request.", 256, min=1),
-    queue: int = take.flag("Requests that are taken in before the next is sent away.", 256, min=1),
+    max_body: str = take.option("Size of a request: 500kB, 8MiB.", "8MiB"),
+    max_items: int = take.option("Solutions in a request.", 256, min=1),
+    queue: int = take.option("Requests that are taken in before the next is sent away.", 256, min=1),
     thinking: take.Thinking = False,
-    kill_after: float = take.flag("Seconds that a worker may take for one solution.", 60, min=1),
+    kill_after: float = take.option("Seconds that a worker may take for one solution.", 60, min=1),
 ) -> None:
     """Grade over HTTP: /grade, /get_reward (OpenRLHF), /verify (NeMo Gym), /healthz; /docs tells more."""
     from prism import server

@@ -14,7 +14,7 @@ import typer
 from prism.cli import labels as labelling
 from prism.cli import options as take
 from prism.cli.application import HelpHeading, app
-from prism.cli.option_groups import names, option, switch, with_options
+from prism.cli.options import names, option, switch, with_options
 from prism.cli.output import print_json, print_parts, print_tables, spinner, with_progress
 from prism.cli.talk import GATE_FAILED, INCIDENTS, NOTHING_GRADED, as_usage, exit_unless_graded, tell
 from prism.errors import PrismError, count_of
@@ -404,15 +404,15 @@ def _write_page(found: Report, path: Path, asked: ReportOptions) -> None:
 def leaderboard(
     runs: list[Path] = take.argument("Score rows of each run, .jsonl or .parquet.", metavar="RUN..."),
     out: take.PageOrTables = None,
-    by: list[str] = take.names_flag(
+    by: list[str] = take.names(
         "Kept fields that name a model; without them the run's name does. [default: model]",
         metavar="FIELD,...",
         default=("model",),
     ),
     replicates: take.Replicates = 1000,
-    title: str = take.flag("Of the page.", "PRISM leaderboard"),
+    title: str = take.option("Of the page.", "PRISM leaderboard"),
     form: take.TableFormat = Format.TEXT,
-    table: list[str] = take.names_flag("Only these tables: ranking, apart-1, ...", metavar="NAME,..."),
+    table: list[str] = take.names("Only these tables: ranking, apart-1, ...", metavar="NAME,..."),
     percent: take.Percent = False,
     force: take.Force = False,
     as_json: take.AsJson = False,

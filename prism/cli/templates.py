@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-import prism
 from prism.cli.application import HelpHeading, app
-from prism.cli.options import AsJson, Force, argument, flag, make_folder, names_flag, refuse_existing, write_text
+from prism.cli.options import AsJson, Force, argument, make_folder, names, option, refuse_existing, write_text
 from prism.cli.output import print_json, progress_bar
 from prism.cli.talk import BAD_FILE, fail, tell
-from prism.errors import count_of
+from prism.errors import count_of, noted
 
 if TYPE_CHECKING:
     from prism.generation.preparing import PreparedTemplate
@@ -22,14 +20,14 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=HelpHeading.TRAIN)
 def generate(
     templates: list[str] = argument("Template files, or shipped ids.", metavar="TEMPLATE..."),
-    n: int = flag("Seeds of each template.", 1, "-n", min=1),
-    seed: int = flag("The first seed.", 0, min=0),
-    variants: list[str] = names_flag(
+    n: int = option("Seeds of each template.", 1, "-n", min=1),
+    seed: int = option("The first seed.", 0, min=0),
+    variants: list[str] = names(
         "Of original, perturbed, knowledge, abstract. [default: perturbed]", metavar="NAME,...", default=("perturbed",)
     ),
-    out: Path | None = flag("Folder of DIR/ID/VARIANT-SEED.toml.", None, "--out", "-o", metavar="DIR"),
-    jsonl: Path | None = flag("A file with one line for each instance.", None, metavar="FILE"),
-    level: int | None = flag("Level of parameters that have some, from 1. [default: whole ranges]", None, min=1),
+    out: Path | None = option("Folder of DIR/ID/VARIANT-SEED.toml.", None, "--out", "-o", metavar="DIR"),
+    jsonl: Path | None = option("A file with one line for each instance.", metavar="FILE"),
+    level: int | None = option("Level of parameters that have some, from 1. [default: whole ranges]", min=1),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -46,8 +44,8 @@ def generate(
     prepared = _prepared_or_exit(templates)
     rows: list[str] = []
     if out is not None:
-        folders = [out / each.template.id for each in prepared]
-        refuse_existing(_instance_files(folders, variants, range(seed, seed + n)), force=force)
+        names = [f"{kind}-{at}.toml" for kind in variants for at in range(seed, seed + n)]  # beyond: as they are made
+        refuse_existing([out / each.template.id / name for each in prepared for name in names], force=force)
     for instance in instances(
         *prepared, n=n, seed=seed, variants=variants, level=None if level is None else level - 1,
         on_skip=lambda name, at, earlier: skipped.append({"template": name, "seed": at, "like": earlier}),
@@ -71,21 +69,15 @@ def generate(
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
 
 
-def _instance_files(folders: list[Path], variants: list[str], seeds: range) -> Iterator[Path]:
-    """Yield the files of a run; those beyond, where seeds are skipped, are looked at later."""
-    return (folder / f"{kind}-{at}.toml" for folder in folders for kind in variants for at in seeds)
-
-
-def _prepared_or_exit(names: list[str]) -> list[PreparedTemplate]:
+def _prepared_or_exit(sources: list[str]) -> list[PreparedTemplate]:
     """Load and solve templates, or exit with code 3 and the faults of all of them."""
     from prism.generation.preparing import prepare_template
 
-    faults, prepared = [], []
-    for name in names:
-        try:
+    faults: list[str] = []
+    prepared = []
+    for name in sources:
+        with noted(faults):
             prepared.append(prepare_template(name))
-        except prism.PrismError as error:
-            faults.append(str(error))
     ids = [each.template.id for each in prepared]
     faults += [f"{name}: two templates have this id" for name in dict.fromkeys(ids) if ids.count(name) > 1]
     if faults:

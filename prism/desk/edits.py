@@ -12,12 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prism.authoring.candidates import split_statement
-from prism.authoring.drafting import (
-    DRAFTED,
-    DRAFTED_AND_CHECKED,
-    question_parts,
-    statement_and_parts,
-)
+from prism.authoring.drafting import DRAFTED, DRAFTED_AND_CHECKED, question_parts, statement_and_parts
 from prism.authoring.drafts import NOT_CHECKED
 from prism.desk.blocks import Block, joined, keys_of, new_block, node_places, split_blocks, with_keys
 from prism.desk.labels import with_labels
@@ -233,7 +228,7 @@ def drop_node(sheet: Sheet, index: int) -> None:
 # Edges. ---------------------------------------------------------------------------------------------------------
 
 
-def draw_edge(sheet: Sheet, index: int, origin: int, *, why: str = "") -> None:
+def draw_edge(sheet: Sheet, index: int, origin: int) -> None:
     """Let a node follow from an earlier one, or say yes to an edge or a question of the draft.
 
     Errors:
@@ -246,7 +241,7 @@ def draw_edge(sheet: Sheet, index: int, origin: int, *, why: str = "") -> None:
     node["dependency"] = sorted({*node["dependency"], origin})
     notes = _notes(node)
     if all(each["from"] != origin for each in notes):
-        notes.append({"from": origin, "why": why or BY_HAND})
+        notes.append({"from": origin, "why": BY_HAND})
     _set_notes(node, [_reviewed(each) if each["from"] == origin else each for each in notes])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -285,8 +286,5 @@ def keep_as_case(folder: Path, marks: MarkedSolution, node: int) -> str:
 
 def earlier_reasons(room: Room) -> tuple[str, ...]:
     """Return the reasons that the marker has given, each once, the commonest first."""
-    counts: dict[str, int] = {}
-    for own in room.corrections.values():
-        for one in own.values():
-            counts[one.why] = counts.get(one.why, 0) + 1
+    counts = Counter(one.why for own in room.corrections.values() for one in own.values())
     return tuple(sorted(counts, key=lambda why: (-counts[why], why)))

@@ -66,9 +66,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }  # fmt: skip
 
-STATIC = {
-    "htmx.min.js": "text/javascript", "desk.js": "text/javascript", "desk.css": "text/css",
-}  # fmt: skip
+STATIC = {"htmx.min.js": "text/javascript", "desk.js": "text/javascript", "desk.css": "text/css"}
 _STYLES = (FOLDER.parent / "reports" / "html" / "page.css", FOLDER / "static" / "desk.css")
 
 

@@ -127,7 +127,7 @@ def reference_view(text: str, way: str, label: str) -> ReferenceView:
     try:
         data = parse_toml(text)
         sheet = open_sheet(text, way)
-        reasons = [_reason_above(each.lead if each else "") for each in sheet.homes]
+        reasons = [" ".join(_comments(each.lead if each else "", _NODE_REASON)[-1:]) for each in sheet.homes]
         nodes = tuple(
             _node_view(k, node, why, sheet.nodes)
             for k, (node, why) in enumerate(zip(sheet.nodes, reasons, strict=True), start=1)
@@ -178,11 +178,6 @@ def _node_view(index: int, node: Mapping[str, Any], why: str, nodes: Sequence[Ma
 def _latex_of(nodes: Sequence[Mapping[str, Any]], index: int) -> str:
     """Return the formula of a node; empty where there is none with this index."""
     return str(nodes[index - 1].get("formula", "")) if 1 <= index <= len(nodes) else ""
-
-
-def _reason_above(lead: str) -> str:
-    """Return what the comment above a node says of why it is one."""
-    return " ".join(_comments(lead, _NODE_REASON)[-1:])
 
 
 def _comments(text: str, start: re.Pattern[str]) -> list[str]:

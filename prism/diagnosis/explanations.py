@@ -9,14 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
-from prism.diagnosis.rule_map import (
-    FLAG_ORIGINS,
-    STAGE_ORIGINS,
-    VERDICT_ORIGINS,
-    WITHHELD_ORIGINS,
-    Origin,
-    trace_line,
-)
+from prism.diagnosis.rule_map import FLAG_ORIGINS, STAGE_ORIGINS, VERDICT_ORIGINS, WITHHELD_ORIGINS, Origin, trace_line
 from prism.equivalence.verdict import REASONS, STAGES
 from prism.errors import count_of
 from prism.grading.pipeline import LAST_STRICT_STAGE

@@ -10,18 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, Literal
 
 from prism.authoring.linting import lint
 from prism.errors import DataFileError
 from prism.generation.exact_values import as_fraction, full_precision, in_unit, read_digits
-from prism.generation.instances import (
-    Instance,
-    Unsatisfiable,
-    make_instance,
-    solve_original,
-    solve_seed,
-)
+from prism.generation.instances import Instance, Unsatisfiable, make_instance, solve_original, solve_seed
 from prism.generation.loading import TemplateSource, load_template
 from prism.generation.preparing import PreparedCase, PreparedTemplate, Solved, prepare_template, solved_values
 from prism.generation.solving import Unsolved
@@ -357,17 +352,12 @@ def _check_siblings(solved: Sequence[Solved]) -> tuple[int, int, list[TemplateFi
         finals = [node for node in nodes if node.is_final]
         met: Counter[int] = Counter()
         pairs = shared = 0
-        for a in range(len(own)):
-            for b in range(a + 1, len(own)):
-                pairs += 1
-                same = [
-                    node.index
-                    for node in nodes
-                    if abs(columns[node.index][a] - columns[node.index][b])
-                    <= float(node.tolerance) * abs(columns[node.index][a])
-                ]
-                met.update(same)
-                shared += bool(finals) and all(node.index in same for node in finals)
+        for a, b in combinations(range(len(own)), 2):
+            pairs += 1
+            near = ((node, columns[node.index][a], columns[node.index][b]) for node in nodes)
+            same = [node.index for node, one, other in near if abs(one - other) <= float(node.tolerance) * abs(one)]
+            met.update(same)
+            shared += bool(finals) and all(node.index in same for node in finals)
         where = f"case {name}" if name else ""
         for node in nodes:
             if pairs and met[node.index] > MOST_NUMBERS * pairs:

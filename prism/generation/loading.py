@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from prism.algebra.expr import ORDERINGS, Formula
-from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.errors import DataFileError, LatexSyntaxError, PrismError, raise_faults
 from prism.generation.exact_values import is_writable, read_digits
 from prism.generation.template import (
     CASE_BLANK,
@@ -235,8 +235,7 @@ class _File:
     wording: Annotated[tuple[str, ...], Reader(_texts), About("write one text with blanks such as @{m}, or several")]
     abstract: Text = ""
     parameters: Annotated[
-        dict[str, Annotated[_ParameterEntry, About(fault=_WRITE_WAY)]],
-        About(fault="is no table of parameters"),
+        dict[str, Annotated[_ParameterEntry, About(fault=_WRITE_WAY)]], About(fault="is no table of parameters")
     ]
     tables: dict[str, Annotated[dict[str, Any], About(fault="is no table of columns and rows")]] = field(
         default_factory=dict
@@ -311,8 +310,7 @@ def load_template(source: TemplateSource) -> Template:
     reading = _Reading(LoadReport([], []), folder)
     template = _read_template(data, name, hashlib.sha256(raw).hexdigest(), reading)
     faults = reading.report.faults
-    if faults:
-        raise DataFileError(name, first_and_count(faults))
+    raise_faults(first_and_count(faults), name)
     return template
 
 
@@ -529,11 +527,8 @@ def _column(entry: _ParameterEntry, tables: Mapping[str, DataTable], where: str,
 
 def _data_tables(file: _File, reading: _Reading) -> dict[str, DataTable]:
     """Return the tables by name, those of files included."""
-    found = {}
-    for name, entry in file.tables.items():
-        if (whole := _with_file(entry, f"tables, {name}", reading)) is not None:
-            found[name] = _data_table(name, whole, reading)
-    return found
+    whole = ((name, _with_file(entry, f"tables, {name}", reading)) for name, entry in file.tables.items())
+    return {name: _data_table(name, entry, reading) for name, entry in whole if entry is not None}
 
 
 def _with_file(entry: Mapping[str, Any], where: str, reading: _Reading) -> Mapping[str, Any] | None:

@@ -16,7 +16,7 @@ from typing import Any
 from prism.algebra.expr import Expr, Formula, number, substituted, symbol, symbols_of, walk
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers.comparison import NumberSpec, tolerance
-from prism.errors import DataFileError
+from prism.errors import DataFileError, raise_faults
 from prism.generation.exact_values import Value, compares, digits, figures_of
 from prism.generation.loading import TemplateSource, load_template
 from prism.generation.root_search import Interval
@@ -172,8 +172,7 @@ def prepare_template(source: TemplateSource | PreparedTemplate) -> PreparedTempl
         faults += [fault for fault in found if fault not in faults]
         if prepared is not None:
             cases[name] = prepared
-    if faults:
-        raise DataFileError(template.file, tuple(faults))
+    raise_faults(faults, template.file)
     return PreparedTemplate(template, cases)
 
 

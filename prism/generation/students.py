@@ -18,16 +18,7 @@ from typing import Any
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args, with_members
 from prism.equivalence.matching import equivalent
-from prism.generation.exact_values import (
-    Value,
-    as_ball,
-    as_fraction,
-    compares,
-    digits,
-    evaluate,
-    in_unit,
-    read_digits,
-)
+from prism.generation.exact_values import Value, as_ball, as_fraction, compares, digits, evaluate, in_unit, read_digits
 from prism.generation.preparing import PreparedCase, PreparedNode, Solved, renamed_latex
 from prism.generation.solving import Relation, Step, Unsolved, plan_steps, relations_of, work_out
 from prism.generation.values import draw_index, draw_unit

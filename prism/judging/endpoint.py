@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from prism.errors import PrismError
+from prism.errors import PrismError, importing
 from prism.inputs import parse_json, shown
 from prism.judging.pacing import LONGEST_WAIT, wait_of_headers
 from prism.judging.replies import Reply, reply_of
@@ -104,10 +104,8 @@ class Endpoint:
             PrismError: a bad address; the extra `judge` is not installed.
         """
         check_endpoint(url)
-        try:
+        with importing(NEEDS_JUDGE):
             import openai
-        except ImportError as error:
-            raise PrismError(NEEDS_JUDGE) from error
         self._openai = openai
         self._key, self._timeout = key, timeout
         self._client = openai.AsyncOpenAI(api_key=key or _NO_KEY, base_url=url, max_retries=0, timeout=timeout)

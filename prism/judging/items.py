@@ -95,9 +95,7 @@ def _problems_of(source: Source) -> dict[str, Problem]:
 def _rollouts(source: Source, known: Mapping[str, Any]) -> Iterator[Rollout]:
     """Yield the rollouts of a run; all faults of the file are told first."""
     assert source.rollouts is not None
-    scanned = scan(
-        source.rollouts, known, mapping=source.mapping, keep=source.keep, skip_unknown=source.skip_unknown
-    )  # fmt: skip
+    scanned = scan(source.rollouts, known, mapping=source.mapping, keep=source.keep, skip_unknown=source.skip_unknown)
     source.on_scanned(scanned)
     yield from read(source.rollouts, scanned.fields, known)
 

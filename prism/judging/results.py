@@ -8,7 +8,6 @@ are those of the item, never of the reply. A problem that a task has written say
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,11 +16,12 @@ from typing import Any
 
 from prism.errors import PrismError
 from prism.grading.row import json_line
-from prism.inputs import parse_json, refuse_constant, shown, why_failed
+from prism.inputs import parse_json, refuse_constant, shown
 from prism.judging.conversations import Item, Judge, Look
 from prism.judging.running import Board
 from prism.judging.tasks import FINDINGS_FILE, Task, protocol_schema, value_misfits
 from prism.protocols.entry_files import JUDGED
+from prism.runs.score_files import written_whole
 
 
 def findings_of(task: Task, judge: Judge, item: Item, found: Look) -> list[dict[str, Any]]:
@@ -121,9 +121,7 @@ def collect(board: Board) -> Results:
         failures += [f"{one.item.place}, {failure}" for failure in one.end.failures]
         n_mended += len(one.end.remarks)
         used |= one.end.used.keys()
-    return Results(
-        tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used)
-    )  # fmt: skip
+    return Results(tuple(rows), tuple(failures), board.n_items, len(board.judges), len(is_open), n_mended, len(used))
 
 
 def lost_findings(out: Path, board: Board) -> str:
@@ -167,9 +165,5 @@ def write_findings(out: Path, rows: Sequence[dict[str, Any]]) -> None:
     Errors:
         PrismError: it cannot be written.
     """
-    part = out.with_name(f"{out.name}.part")
-    try:
+    with written_whole(out) as part:
         part.write_bytes(b"".join(json_line(row) + b"\n" for row in rows))
-        os.replace(part, out)  # noqa: PTH105 - in one step, over what is there
-    except OSError as error:
-        raise PrismError(f"{out}: cannot be written: {why_failed(error)}") from error

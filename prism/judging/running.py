@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.inputs import shown
 from prism.judging.conversations import Ask, Item, Judge, Look, look
 from prism.judging.endpoint import Answered, Failure, Kind
@@ -87,8 +87,7 @@ class Board:
             self._note_end(one, found)
             if one.end is None:
                 is_open.append(one)
-        if faults:
-            raise PrismError("\n".join([*faults][:SHOWN_FAULTS]))
+        raise_faults([*faults][:SHOWN_FAULTS])
         self._unseen = deque(is_open)
 
     def take(self) -> Ask | None:

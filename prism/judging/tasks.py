@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from jinja2 import TemplateError
 
-from prism.errors import DataFileError, PrismError, needs_extra
+from prism.errors import DataFileError, PrismError, importing, in_file, needs_extra
 from prism.inputs import decode, did_you_mean, near_file, parse_json, parse_toml, read_bytes, shown
 from prism.judging.rendering import Templates
 from prism.problem.shapes import About, Flag, LoadReport, Style, Text, one_of, read_shape, value_if, whole_number
@@ -212,10 +212,8 @@ def _read_task(folder: Path) -> Task:
     """
     reader = _Reader(folder)
     name = str(folder / TASK_FILE)
-    try:
+    with in_file(name):
         table = parse_toml(decode(read_bytes(folder / TASK_FILE, MAX_BYTES)))
-    except PrismError as error:
-        raise DataFileError(name, (str(error),)) from error
     report = LoadReport(reader.faults, [])
     file = read_shape(_TaskFile, table, report, Style(refuses_unknown=True))
     if file.findings and file.findings not in schema_names():
@@ -292,10 +290,8 @@ def schema_fault(schema: Any) -> str:
     Errors:
         PrismError: the extra `judge` is not installed.
     """
-    try:
+    with importing(NEEDS_JUDGE):
         from jsonschema import Draft202012Validator, SchemaError
-    except ImportError as error:
-        raise PrismError(NEEDS_JUDGE) from error
     if not isinstance(schema, Mapping):
         return "it is no object"
     try:

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from prism.errors import DataFileError, PrismError, named_type
+from prism.errors import DataFileError, PrismError, named_type, raise_faults
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
 from prism.problem.dag import layers
 from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem, read_problem
@@ -110,8 +110,7 @@ def check_problems(problems: Iterable[Problem | PlainProblem]) -> None:
             load_problem(each)
         except DataFileError as error:
             faults += [f"{error.file}: {fault}" for fault in error.faults]
-    if faults:
-        raise DataFileError("problems", first_and_count(faults))
+    raise_faults(first_and_count(faults), "problems")
 
 
 def _by_id(source: ProblemSet, make: Callable[[ProblemSource, str, Path | None], T]) -> dict[str, T]:
@@ -131,8 +130,7 @@ def _by_id(source: ProblemSet, make: Callable[[ProblemSource, str, Path | None],
             faults.append(f'{place}: the id "{problem.id}" is that of {places[problem.id]} too')
         found.setdefault(problem.id, problem)
         places.setdefault(problem.id, place)
-    if faults:
-        raise DataFileError("problems", first_and_count(faults))
+    raise_faults(first_and_count(faults), "problems")
     if not found:
         raise PrismError(f"problems: {str(source)[:_MAX_SHOWN]}: no problem file here; expected .toml, .json or .jsonl")
     return found
@@ -172,8 +170,7 @@ def problems_by_id(
         if len(loaded) > 1:
             faults.append(f"problems, {name}: there are {len(loaded)}, and an id names one")
         found[str(name)] = next(iter(loaded.values()))
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found
 
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers.stated import StatedNumber
-from prism.errors import LatexSyntaxError, PrismError
+from prism.errors import LatexSyntaxError, PrismError, noted, raise_faults
 from prism.inputs import did_you_mean, shown
 from prism.latex import extract
 from prism.physics.context import given_values, parse
@@ -190,8 +190,7 @@ def rows_of(prompts: Iterable[Prompt], row: Callable[[Prompt], Row]) -> list[Row
             found.append(row(each))
         except PrismError as error:
             faults += [f"{each.problem_id}: {fault}" for fault in str(error).splitlines()]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found
 
 
@@ -309,10 +308,7 @@ def _of_each(images: tuple[ProblemImage, ...], read: Callable[[ProblemImage], st
     found: list[str] = []
     faults: list[str] = []
     for image in images:
-        try:
+        with noted(faults):
             found.append(read(image))
-        except PrismError as error:
-            faults.append(str(error))
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found

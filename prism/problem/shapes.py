@@ -176,10 +176,10 @@ Index = Annotated[int, value_if(is_integer, "is no node index")]
 Indices = Annotated[tuple[Index, ...], About("write [] if there are none", "is no list of node indices")]
 
 
-def whole_number(least: int, most: int = 10**MAX_DIGITS, *, fault: str = "") -> Reader:
+def whole_number(least: int, most: int = 10**MAX_DIGITS) -> Reader:
     """Return what reads a whole number between bounds, which are allowed."""
     words = f"of {least} or more" if most == 10**MAX_DIGITS else f"{least}..{most}"
-    return value_if(lambda value: is_integer(value) and least <= value <= most, fault or f"is no whole number {words}")
+    return value_if(lambda value: is_integer(value) and least <= value <= most, f"is no whole number {words}")
 
 
 def exact_number(least: int | None = None, most: int | None = None, *, fault: str = "is no number") -> Reader:

@@ -20,17 +20,7 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from prism import budget
-from prism.algebra.expr import (
-    EQUALITIES,
-    ORDERINGS,
-    Expr,
-    Formula,
-    canonical,
-    formula,
-    plain_parts,
-    symbols,
-    walk,
-)
+from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
 from prism.algebra.symbols import CHANGES, symbol_of
 from prism.algebra.terms import factors_with_powers
 from prism.errors import LatexSyntaxError

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import in_file, raise_faults
 from prism.inputs import decode, parse_toml, read_bytes
 from prism.physics.tables import read_string, read_strings
 from prism.resources import resource
@@ -65,10 +65,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
         DataFileError: all faults at once, each naming row and field.
     """
     faults: list[str] = []
-    try:
+    with in_file(str(path)):
         table: Mapping[str, Any] = parse_toml(decode(read_bytes(path, _MAX_BYTES)))
-    except PrismError as error:
-        raise DataFileError(str(path), (str(error),)) from error
     if extra := sorted(table.keys() - {"unknown", "domain"}):
         faults.append(f"unknown key {', '.join(extra)}; keys are domain, unknown")
     if (kind := table.get("unknown", "warning")) not in _KINDS:
@@ -83,8 +81,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
         _read_domain(row, f"domain {place} ({row.get('name', 'without name')})", schemes, others, faults)
     faults += [f"other_names: {name!r} of {whose} is the name of a domain itself"
                for name, whose in others.items() if name in {each.casefold() for each in schemes}]  # fmt: skip
-    if faults:
-        raise DataFileError(str(path), tuple(faults))
+    raise_faults(faults, str(path))
     return Vocabulary(schemes, others, str(kind))
 
 
@@ -130,9 +127,7 @@ def nearest_domains(word: str, known: Vocabulary) -> tuple[str, ...]:
     'Thermodynamics and Statistical Physics'
     """
     names = {**known.other_names, **{name.casefold(): name for name in known.schemes}}
-    if word.casefold() in names:
-        return (names[word.casefold()],)
-    return _nearest(word, names)
+    return (names[word.casefold()],) if word.casefold() in names else _nearest(word, names)
 
 
 def nearest_subtopics(word: str, listed: Iterable[str]) -> tuple[str, ...]:

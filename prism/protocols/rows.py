@@ -17,7 +17,6 @@ Write the rows of a protocol as JSON Lines or Parquet, and count what a run made
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +25,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from prism.errors import PrismError
+from prism.errors import importing
 from prism.grading.result import Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line
-from prism.inputs import why_failed
 from prism.runs.records import NEEDS_PARQUET
-from prism.runs.score_files import write_parquet, writer_of
+from prism.runs.score_files import write_parquet, writer_of, written_whole
 from prism.version import RULES, __version__
 
 if TYPE_CHECKING:
@@ -118,24 +116,17 @@ def write_rows(out: Path, rows: Sequence[ProtocolRow]) -> None:
     write = writer_of(out)
     dicts = row_dicts(rows)
     blocks = ([json_line(row) for row in dicts[at : at + _BLOCK]] for at in range(0, len(dicts), _BLOCK))
-    part = out.with_name(f"{out.name}.part")
-    try:
-        with part.open("wb") as file:
-            if out.suffix == ".parquet":
-                write_parquet(file, blocks, _columns(dicts[0]["policies"] if dicts else {"score": None}))
-            else:
-                write(file, blocks)
-        os.replace(part, out)  # noqa: PTH105 - in one step, over what is there
-    except OSError as error:
-        raise PrismError(f"{out}: cannot be written: {why_failed(error)}") from error
+    with written_whole(out) as part, part.open("wb") as file:
+        if out.suffix == ".parquet":
+            write_parquet(file, blocks, _columns(dicts[0]["policies"] if dicts else {"score": None}))
+        else:
+            write(file, blocks)
 
 
 def _columns(policies: dict[str, Any]) -> pa.Schema:
     """Return the Arrow schema of protocol rows that have these policies; raises PrismError without pyarrow."""
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow as pa
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     texts, indices = pa.list_(text), pa.list_(whole)
     columns = {
@@ -300,9 +291,7 @@ class ProtocolRow:
     @property
     def status(self) -> str:
         """Return `ok` or `too_large` with a score, `killed` or `internal` after a failure, else `undecided`."""
-        if self.score is None and self.about.status in _SCORED:
-            return UNDECIDED
-        return self.about.status
+        return UNDECIDED if self.score is None and self.about.status in _SCORED else self.about.status
 
     @property
     def n_undecided(self) -> int:

@@ -27,13 +27,7 @@ from prism.latex import solution_text
 from prism.problem.dag import Policy, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.shapes import About, Flag, Id, Text, one_of, whole_number
-from prism.protocols.entry_files import (
-    Entry,
-    EntryFile,
-    joined_sha256,
-    of_shape,
-    read_entries,
-)
+from prism.protocols.entry_files import Entry, EntryFile, joined_sha256, of_shape, read_entries
 from prism.protocols.graded_rollouts import GradedRollout
 from prism.protocols.rows import Basis, Part, ProtocolRow, Settled, lost_row, settle
 from prism.runs.rollouts import Rollout

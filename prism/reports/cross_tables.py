@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism.errors import PrismError, count_of
+from prism.errors import PrismError, count_of, noted, raise_faults
 from prism.generation.template import ABSTRACT, KNOWLEDGE, ORIGINAL, PERTURBED, VARIANTS
 from prism.inputs import did_you_mean, shown
 from prism.problem.plain_values import plain
@@ -536,8 +536,7 @@ def cross_table(frame: pd.DataFrame, crossing: Crossing, *, replicates: int) -> 
     measures = [
         _or_fault(measure_of, name, rows, faults, "--measure") for name in crossing.measures or DEFAULT_MEASURES
     ]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     parted: dict[tuple[Key, Key], list[int]] = defaultdict(list)
     for at, row in enumerate(rows):
         key, other = (tuple(read(row) for read in each) for each in (readers, others))
@@ -560,11 +559,9 @@ def cross_table(frame: pd.DataFrame, crossing: Crossing, *, replicates: int) -> 
 
 def _or_fault(find: Callable[..., Any], name: str, rows: Sequence[ReportRow], faults: list[str], option: str) -> Any:
     """Return what `find` gives for a name, or None with a fault behind its option."""
-    try:
+    with noted(faults, f"{option}: "):
         return find(name, rows)
-    except PrismError as error:
-        faults.append(f"{option}: {error}")
-        return None
+    return None
 
 
 def with_totals(key: Key, crossing: Crossing) -> list[Key]:

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from prism.errors import PrismError, count_of
+from prism.errors import PrismError, count_of, raise_faults
 from prism.problem.plain_values import plain
 from prism.reports.agreement import REPLICATES
 from prism.reports.comparison.paired_tests import DIGITS, Differences, PairedTest, paired_tests
@@ -457,8 +457,7 @@ def parse_gates(
     for name, value in (("min-mean", min_mean), ("min-item", min_item)):
         if value is not None:
             gates.setdefault(name, Gate(f"{name} {value}", name, Fraction(str(value))))
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return tuple(gates.values())
 
 

@@ -22,7 +22,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.inputs import did_you_mean, shown
 from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import (
@@ -97,9 +97,7 @@ class LabelScheme:
 
     def code_of_score(self, score: float) -> int | None:
         """Return the place of the label that a score from 0 to 1 gets by the cuts; None if there are none."""
-        if not self.cuts:
-            return None
-        return self.ranks[sum(score >= cut - _TOLERANCE for cut in self.cuts)]
+        return None if not self.cuts else self.ranks[sum(score >= cut - _TOLERANCE for cut in self.cuts)]
 
     @property
     def categories(self) -> tuple[float, ...]:
@@ -167,8 +165,7 @@ def read_distances(text: str, scheme: LabelScheme) -> Floats:
                if np.isnan(apart[scheme.labels.index(one), scheme.labels.index(other)])]  # fmt: skip
     if missing and not faults:
         faults.append(f"no weight of {', '.join(missing)}")
-    if faults:
-        raise PrismError("\n".join(f"--distance: {fault}" for fault in faults))
+    raise_faults(f"--distance: {fault}" for fault in faults)
     return apart
 
 

@@ -25,7 +25,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, raise_faults
 from prism.inputs import decode, did_you_mean, parse_json, read_bytes, shown
 from prism.problem.plain_values import SPREAD, plain
 from prism.problem.schema import Problem
@@ -238,8 +238,7 @@ def _require_fields(names: Sequence[str], rows: Sequence[ReportRow], *, has_judg
             there = list(dict.fromkeys([*STRATA, *kept_names(rows)]))
             fault = f"no row has this field{did_you_mean(name, there)}; there are {', '.join(there)}"
             faults.append(f"{name}: {fault} (`prism run --keep` keeps more)")
-    if faults:
-        raise PrismError("\n".join(f"--strata: {fault}" for fault in faults))
+    raise_faults(f"--strata: {fault}" for fault in faults)
 
 
 def _stratum_value(name: str, row: ReportRow, known: Mapping[str, str]) -> str:
@@ -453,8 +452,7 @@ def read_marked(
             items, gathered = gather_judgements(results, judges, **reading)
     elif judges and not faults:
         faults += [f"{path}: judges need the results that they judge, in front of the sheets" for path in judges]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     for marker, listed in marked.items():
         name = marker
         while name in gathered:

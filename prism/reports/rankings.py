@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, count_of
+from prism.errors import count_of, raise_faults
 from prism.grading.row import fingerprint, json_line
 from prism.problem.dag import POLICIES
 from prism.problem.plain_values import SPREAD, UNLISTED, plain
@@ -201,8 +201,7 @@ def _read_entries(
         items, strict = found.setdefault((each.name, each.grader), ([], []))
         items.append(each.item)
         strict.append(_strict_score(each.data))
-    if faults:
-        raise DataFileError(file, first_and_count(faults))
+    raise_faults(first_and_count(faults), file)
     return found
 
 

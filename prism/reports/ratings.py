@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -288,14 +288,7 @@ def holds_score_rows(path: Path) -> bool:
     """Return True if the first record of a file is a PRISM score row."""
     if path.suffix == ".eval":
         return False
-    return any(is_score_row(record.data) for record in _first_record(path))
-
-
-def _first_record(path: Path) -> Iterable[Any]:
-    """Yield the first record of a file; nothing for an empty file."""
-    for record in read_records(path):
-        yield record
-        return
+    return any(is_score_row(record.data) for record in islice(read_records(path), 1))
 
 
 def _rater_name(file: Path, rater: str, *, alone: bool) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 from prism.diagnosis.findings import diagnose
 from prism.equivalence.verdict import REASONS
-from prism.errors import DataFileError, PrismError
+from prism.errors import PrismError, in_file
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
@@ -350,10 +350,8 @@ def read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: 
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     for first in islice(read_records(source), 1):
-        try:
+        with in_file(first.file, f"{first.place or 'record 1'}: "):
             places = fields_of(first.data, fields, (), ids)
-        except PrismError as error:
-            raise DataFileError(first.file, (f"{first.place or 'record 1'}: {error}",)) from error
         for rollout in read(source, places, ids):
             try:
                 text = solution_text(rollout.solution).text

@@ -52,7 +52,7 @@ def csv_text(rows: Iterable[Sequence[str]], *, separator: str = ",") -> str:
     """
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows(
-        [_guarded(cell) for cell in row] for row in rows
+        [f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in rows
     )
     return out.getvalue()
 
@@ -64,11 +64,6 @@ def plain_cell(cell: str) -> str:
     ('=1+1', "'quoted'")
     """
     return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell[1:]) else cell
-
-
-def _guarded(cell: str) -> str:
-    """Return a cell, behind an apostrophe if a spreadsheet would work it out."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 FILE_DIGITS = 4  # decimals of a number for a program, so that the last one does not depend on the machine

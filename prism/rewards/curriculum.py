@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.inputs import did_you_mean
 from prism.problem.dag import structural_difficulty
 from prism.rewards.generated import Templates, prepared_templates
@@ -135,8 +135,7 @@ class Curriculum:
             for each in self.attributes
             if each.name in levels and levels[each.name] not in range(len(each.levels))
         ]
-        if faults:
-            raise PrismError("\n".join(faults))
+        raise_faults(faults)
         found: dict[str, Any] = {}
         for each in self.attributes:
             found |= each.settings(levels.get(each.name, 0))

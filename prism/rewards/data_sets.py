@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, importing
 from prism.inputs import read_bytes
 from prism.problem.collection import ProblemSet
 from prism.problem.images import MAX_BYTES, image_content
@@ -77,10 +77,8 @@ def opened(images: Iterable[bytes | str]) -> list[Any]:
     found = []
     for image in images:
         name = "an image" if isinstance(image, bytes) else f"image {image}"
-        try:
+        with importing("images need Pillow: pip install pillow"):
             pillow = import_module("PIL.Image")
-        except ImportError as error:
-            raise PrismError("images need Pillow: pip install pillow") from error
         try:
             raw = image if isinstance(image, bytes) else read_bytes(Path(image), MAX_BYTES)
             read = pillow.open(BytesIO(raw))

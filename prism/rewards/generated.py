@@ -25,7 +25,7 @@ from itertools import count, islice
 from operator import index as as_index
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, noted, raise_faults
 from prism.generation.exact_values import full_precision
 from prism.generation.instances import (
     Instance,
@@ -231,9 +231,7 @@ class GeneratedProblems:
             answer: a text, chat messages or a list of steps. None earns 0, as all else that is no solution.
             entry: of this or any other run; what has no problem in it earns 0.
         """
-        if answer is None:
-            return 0.0
-        return self.reward(problem_of(entry), answer).value or 0.0
+        return 0.0 if answer is None else self.reward(problem_of(entry), answer).value or 0.0
 
     def _instance(self, idx: int) -> tuple[Instance, int]:
         """Return the instance of an index, and the C3 of its DAG."""
@@ -339,17 +337,12 @@ def check_settings(
     if isinstance(variants, str):
         faults.append(f"variants: {variants!r} is a text; give a list of them")
     else:
-        try:
+        with noted(faults):
             checked_variants(variants)
-        except PrismError as error:
-            faults.append(str(error))
-    try:
+    with noted(faults):
         checked_style(style)
-    except PrismError as error:
-        faults.append(str(error))
     faults += restriction.faults()
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
 
 
 def prepared_templates(templates: Templates) -> tuple[PreparedTemplate, ...]:
@@ -360,16 +353,14 @@ def prepared_templates(templates: Templates) -> tuple[PreparedTemplate, ...]:
     """
     several: list[Any] = list(templates) if isinstance(templates, list | tuple) else [templates]
     several = [] if templates is None else several
-    found, faults = [], []
+    found: list[PreparedTemplate] = []
+    faults: list[str] = []
     for each in several or template_files():
-        try:
+        with noted(faults):
             found.append(prepare_template(each))
-        except PrismError as error:
-            faults.append(str(error))
     names = [each.template.id for each in found]
     faults += [f"templates: {name} stands twice" for name in sorted({name for name in names if names.count(name) > 1})]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return tuple(found)
 
 
@@ -413,16 +404,12 @@ def _weights_of(
     ]
     if not faults and not any(found):
         faults.append("weights: none is above 0")
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return found
 
 
 def _sources(
-    templates: Iterable[PreparedTemplate],
-    weights: Iterable[float],
-    variants: tuple[str, ...],
-    restriction: Restriction,
+    templates: Iterable[PreparedTemplate], weights: Iterable[float], variants: tuple[str, ...], restriction: Restriction
 ) -> tuple[_Source, ...]:
     """Return the templates that may be drawn, each with its cases and variants.
 
@@ -434,10 +421,10 @@ def _sources(
     found = []
     if restriction.names is not None:
         names = [name for prepared in every for name in prepared.cases if name]
-        unknown = [name for name in restriction.names if name not in names]
-        if unknown:
-            faults = (f"cases: no template has the case {name!r}{did_you_mean(name, names)}" for name in unknown)
-            raise PrismError("\n".join(faults))
+        raise_faults(
+            f"cases: no template has the case {name!r}{did_you_mean(name, names)}"
+            for name in restriction.names if name not in names
+        )  # fmt: skip
     for prepared, weight in zip(every, weights, strict=True):
         cases = eligible_cases(prepared, restriction)
         own = variants

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import raise_faults
 from prism.grading.result import Grade, reason_in_words
 from prism.grading.scoring import Scoring
 from prism.latex import one_line
@@ -121,8 +121,7 @@ def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str 
             "metadata": {key: row[key] for key in _KEPT if key in row},
         }  # fmt: skip
         lines.append(json.dumps(record, ensure_ascii=False))
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -13,48 +13,21 @@ this is not.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from prism.grading.scoring import Scoring
-from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import made_on_first_use, opened
 from prism.rewards.reward import Reward, no_column
-from prism.rewards.rows import METRICS, MetricRow
+from prism.rewards.rows import DocumentScores
 
 
-class LightevalScores:
+class LightevalScores(DocumentScores):
     """A callable that computes the metrics of one lighteval sample; picklable. `prism_metric` makes a metric of it.
 
     Attributes:
-        row: what makes the numbers.
-        column: of `doc.specific`, in which a document has its reference.
+        column: of `doc.specific`, in which a document has its reference; where it has none, its gold choice is it.
     """
-
-    def __init__(
-        self,
-        scoring: str | Mapping[str, float] | Scoring | Reward = "closure",
-        *,
-        problems: ProblemSet | None = None,
-        thinking: bool = False,
-        column: str = "reference",
-        name: str = "prism",
-        metrics: Collection[str] = METRICS,
-    ) -> None:
-        """Check all arguments, load the problem set and the numerical kernels.
-
-        Args:
-            scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
-            problems, thinking: as of `Reward`.
-            column: of `doc.specific`; where a document has none, its gold choice is the reference.
-            name: of the score; the others are `name_key`.
-            metrics: keys of `scoring.SCALARS` to return besides.
-
-        Errors:
-            PrismError: an argument that cannot be used.
-        """
-        self.row = MetricRow(scoring, problems=problems, thinking=thinking, name=name, metrics=metrics)
-        self.column = column
 
     def __str__(self) -> str:
         """Return name and weights, as lighteval prints them in its configuration."""

@@ -18,50 +18,23 @@ Read in the source of lm-eval 0.4.13 (`lm_eval/api/task.py`, `lm_eval/evaluator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from prism.grading.scoring import Scoring
-from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import marked_text, opened
-from prism.rewards.reward import Reward, no_column
-from prism.rewards.rows import METRICS, MetricRow
+from prism.rewards.reward import no_column
+from prism.rewards.rows import DocumentScores
 
 
-class LMEvalResults:
+class LMEvalResults(DocumentScores):
     """A callable `process_results` for a task of lm-evaluation-harness; picklable.
 
     Attributes:
-        row: what makes the numbers.
         column: of the document, in which it has its reference.
     """
 
-    def __init__(
-        self,
-        scoring: str | Mapping[str, float] | Scoring | Reward = "closure",
-        *,
-        problems: ProblemSet | None = None,
-        thinking: bool = False,
-        column: str = "reference",
-        name: str = "prism",
-        metrics: Collection[str] = METRICS,
-    ) -> None:
-        """Check all arguments, load the problem set and the numerical kernels.
-
-        Args:
-            scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
-            problems, thinking: as of `Reward`.
-            column: where a document has its reference: a gold answer, an id, a path, a dictionary or a JSON string.
-            name: of the score; the others are `name_key`.
-            metrics: keys of `scoring.SCALARS` to return besides.
-
-        Errors:
-            PrismError: an argument that cannot be used.
-        """
-        self.row = MetricRow(scoring, problems=problems, thinking=thinking, name=name, metrics=metrics)
-        self.column = column
-        self.__name__ = "process_results"
+    __name__ = "process_results"
 
     def __call__(self, doc: Any, results: Any) -> dict[str, float]:
         """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference.

@@ -28,7 +28,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prism.errors import PrismError, named_type
+from prism.errors import PrismError, named_type, raise_faults
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded, no_column, reward_of
@@ -125,12 +125,11 @@ def rows_of(request: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
         raise PrismError('request: has no list "query"')
     if "labels" not in request:
         raise PrismError(f"request: {no_column('labels', 'labels', request)}")
-    faults = []
-    for name, rows in (("labels", labels), ("prompts", [""] * len(queries) if prompts is None else prompts)):
-        if not isinstance(rows, list) or len(rows) != len(queries):
-            faults.append(f'request: "{name}" is no list with an entry for each of the {len(queries)} queries')
-    if faults:
-        raise PrismError("\n".join(faults))
+    lists = {"labels": labels, "prompts": [""] * len(queries) if prompts is None else prompts}
+    raise_faults(
+        f'request: "{name}" is no list with an entry for each of the {len(queries)} queries'
+        for name, rows in lists.items() if not isinstance(rows, list) or len(rows) != len(queries)
+    )  # fmt: skip
     solutions = [solution_of(*row) for row in zip(queries, prompts or [""] * len(queries), strict=True)]
     return list(zip(labels or [], solutions, strict=True))
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from prism.engine.kernels import warm
-from prism.errors import PrismError
+from prism.errors import PrismError, noted
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache, Reference
@@ -105,14 +105,10 @@ class Reward:
         """
         faults: list[str] = []
         chosen, by_id = None, None
-        try:
+        with noted(faults):
             chosen = reward_scoring(scoring)
-        except PrismError as error:
-            faults.append(str(error))
-        try:
+        with noted(faults):
             by_id = problems_by_id(problems, list_problems)
-        except PrismError as error:
-            faults.append(str(error))
         faults += [
             f"{name}: {value!r} is neither True nor False"
             for name, value in (("thinking", thinking), ("paths", paths))

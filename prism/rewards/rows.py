@@ -88,6 +88,40 @@ class MetricRow:
         return dict(zip(self.names, means, strict=True))
 
 
+class DocumentScores:
+    """What computes the metrics of one document for a harness; picklable.
+
+    Attributes:
+        row: what makes the numbers.
+        column: of the document, in which it has its reference.
+    """
+
+    def __init__(
+        self,
+        scoring: str | Mapping[str, float] | Scoring | Reward = "closure",
+        *,
+        problems: ProblemSet | None = None,
+        thinking: bool = False,
+        column: str = "reference",
+        name: str = "prism",
+        metrics: Collection[str] = METRICS,
+    ) -> None:
+        """Check all arguments, load the problem set and the numerical kernels.
+
+        Args:
+            scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
+            problems, thinking: as of `Reward`.
+            column: where a document has its reference: a gold answer, an id, a path, a dictionary or a JSON string.
+            name: of the score; the others are `name_key`.
+            metrics: keys of `scoring.SCALARS` to return besides.
+
+        Errors:
+            PrismError: an argument that cannot be used.
+        """
+        self.row = MetricRow(scoring, problems=problems, thinking=thinking, name=name, metrics=metrics)
+        self.column = column
+
+
 MOST_TOLD = 10  # different faults of a batch, and warnings of an evaluation
 _SHOWN_FAULT = 400  # characters
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import raise_faults
 from prism.rewards.data_sets import made_on_first_use
 from prism.rewards.tokens import place_rewards, step_advantages
 from prism.rewards.trl import TRLReward
@@ -95,8 +95,7 @@ def _check_trainer(trainer: Any) -> None:
         faults.append(f"scale_rewards: {trainer.scale_rewards!r}; expected 'group' or 'none'")
     if getattr(trainer.args, "use_liger_kernel", False):
         faults.append("use_liger_kernel: takes one advantage a completion; expected False")
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
 
 
 __getattr__ = made_on_first_use(globals(), {"StepGRPOTrainer": _make_trainer})

@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from functools import cache, partial
 from typing import Any
 
-from prism.errors import PrismError, count_of
+from prism.errors import PrismError, count_of, raise_faults
 from prism.generation.values import template_seed
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
@@ -263,8 +263,7 @@ def environment(
         for name, value in (("num_train", num_train), ("num_eval", num_eval))
         if not isinstance(value, int) or isinstance(value, bool) or value < 1
     ]
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     train = endless(templates, seed, scoring=scoring, **settings)
     held_out = endless(train.templates, template_seed(seed, -1), scoring=train.reward, **settings)
     rows_to_evaluate = cache(partial(_distinct_rows, held_out, num_eval))

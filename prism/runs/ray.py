@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.engine.kernels import warm
-from prism.errors import PrismError, needs_extra
+from prism.errors import PrismError, importing, needs_extra
 from prism.grading.row import fingerprint
 from prism.inputs import why_failed
 from prism.problem.schema import Problem
@@ -150,12 +150,10 @@ def _import_ray() -> Any:
     Errors:
         PrismError: Ray is not installed.
     """
-    try:
+    with importing(_NEEDED):
         import ray
         import ray.data
         import ray.data.exceptions
-    except ImportError as error:
-        raise PrismError(_NEEDED) from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     return ray
 

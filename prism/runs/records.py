@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from prism.errors import DataFileError, PrismError, needs_extra
+from prism.errors import DataFileError, PrismError, importing, needs_extra
 from prism.inputs import (
     DECODER,
     MAX_DIGITS,
@@ -302,7 +302,7 @@ def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: s
                 faults.add(item.fault, place)
             elif not isinstance(data, Mapping):
                 faults.add(f"no object, but {type(data).__name__}", place)
-            elif (found := value_faults(data)) if any(map(_is_nested, data.values())) else []:
+            elif (found := value_faults(data)) if any(isinstance(each, list | dict) for each in data.values()) else []:
                 faults.add("; ".join(found), place)
             else:
                 yield Record(str(path), data, number, item.place)
@@ -312,11 +312,6 @@ def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: s
         faults.add(f"{prefix}cannot be read: {why_failed(error)}{near_file(path)}")
     except (EOFError, zlib.error, csv.Error, _MalformedRecordError) as error:
         faults.add(f"{prefix}{error}")
-
-
-def _is_nested(value: object) -> bool:
-    """Return True for a list or table."""
-    return isinstance(value, list | dict)
 
 
 def _json_lines_items(path: Path) -> Iterator[_Item]:
@@ -446,10 +441,8 @@ def _parquet_rows(path: Path) -> Iterator[_Item]:
 
     Raises PrismError without pyarrow, _MalformedRecordError for a broken file.
     """
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow.parquet
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(batch_size=256) for row in batch.to_pylist())

@@ -22,17 +22,7 @@ from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
 from prism.runs.input_files import PLAIN_TEXTS, TABLES, InputFile
-from prism.runs.records import (
-    ABSENT,
-    Faults,
-    Keys,
-    Record,
-    at_path,
-    field_names,
-    id_of,
-    parse_mapping,
-    read_records,
-)
+from prism.runs.records import ABSENT, Faults, Keys, Record, at_path, field_names, id_of, parse_mapping, read_records
 
 SOLUTION_FIELDS = (
     "response", "completion", "completions", "responses", "model_response", "response.body.choices.0.message.content",
@@ -138,7 +128,9 @@ def fields_of(
     Fields(solution=('answer',), problem_id=('doc', 'id'), sample_id=None, keep=(), skip_unknown=False)
     """
     named = parse_mapping(mapping, MAPPED)
-    solution = named.get("response") or _first_fitting_path(record, SOLUTION_FIELDS, _may_be_solution)
+    solution = named.get("response") or _first_fitting_path(
+        record, SOLUTION_FIELDS, lambda value: value is None or isinstance(value, str | list)
+    )
     ids = frozenset(problem_ids)
     usual = _other_names(PROBLEM_FIELDS, (solution, named.get("sample_id")))
     problem_id = named.get("problem_id") or _first_fitting_path(record, usual, lambda value: id_of(value) in ids)
@@ -172,11 +164,6 @@ def _first_fitting_path(
         if value is not ABSENT and is_fit(value):
             return path
     return None
-
-
-def _may_be_solution(value: Any) -> bool:
-    """Return True for a text, a list or None (an empty response): values that a solution field may have."""
-    return value is None or isinstance(value, (str, list))
 
 
 # Rollouts. ------------------------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from prism.diagnosis.follow_through import FOLLOW_THROUGH
-from prism.errors import PrismError
+from prism.errors import PrismError, importing
 from prism.grading.result import Grade, GradedFormula, Incident, Match
 from prism.inputs import decode, near_file, parse_json, why_failed
 from prism.latex import LeftOut
@@ -65,6 +66,21 @@ def score_rows(path: Path) -> Iterator[dict[str, Any]]:
     faults.check(path)
 
 
+@contextmanager
+def written_whole(out: Path) -> Iterator[Path]:
+    """Give the path of a part that takes the place of a file in one step: it is complete, or as it was.
+
+    Errors:
+        PrismError: it cannot be written.
+    """
+    part = out.with_name(f"{out.name}.part")
+    try:
+        yield part
+        os.replace(part, out)  # noqa: PTH105 - in one step, over what is there
+    except OSError as error:
+        raise PrismError(f"{out}: cannot be written: {why_failed(error)}") from error
+
+
 def accept_as_base(new: Path, base: Path) -> None:
     """Copy a new score file over the base file (the earlier rows that later runs are compared with), atomically.
 
@@ -73,12 +89,8 @@ def accept_as_base(new: Path, base: Path) -> None:
     """
     if new.suffix != base.suffix:
         raise PrismError(f"{base}: a file {new.suffix} does not become a file {base.suffix}; name them alike")
-    part = base.with_name(f"{base.name}.part")
-    try:
+    with written_whole(base) as part:
         shutil.copyfile(new, part)
-        os.replace(part, base)  # noqa: PTH105 - in one step, over what is there
-    except OSError as error:
-        raise PrismError(f"{base}: cannot be written: {why_failed(error)}") from error
 
 
 _ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "incidents", "grader"))
@@ -206,10 +218,8 @@ def schema(*, follow_through: bool = False) -> pa.Schema:
     Errors:
         PrismError: pyarrow is not installed.
     """
-    try:
+    with importing(NEEDS_PARQUET):
         import pyarrow as pa
-    except ImportError as error:
-        raise PrismError(NEEDS_PARQUET) from error
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     indices = pa.list_(whole)
     policies = ["final", "prefix", "strict", "training", *([FOLLOW_THROUGH] if follow_through else [])]

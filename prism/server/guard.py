@@ -20,7 +20,7 @@ from ipaddress import ip_address
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from prism.errors import PrismError
+from prism.errors import raise_faults
 from prism.grading.row import json_line
 from prism.server.fair_queue import Held
 from prism.server.metrics import Metrics
@@ -72,8 +72,7 @@ class Limits:
         faults = [f"{name}: {value}; expected more than 0" for name, value in values.items() if value <= 0]
         if self.bodies < self.body:
             faults.append(f"bodies: {self.bodies} is less than body, {self.body}")
-        if faults:
-            raise PrismError("\n".join(f"limits, {fault}" for fault in faults))
+        raise_faults(f"limits, {fault}" for fault in faults)
 
 
 DEFAULT_LIMITS = Limits()

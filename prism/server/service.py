@@ -174,9 +174,7 @@ class GradingService:
                 problems.append(await self._find_problem(item.problem))
             except _UnknownProblem as error:
                 near = "" if n_unknown else await self.in_thread(did_you_mean, error.problem_id, self.problems)
-                n_unknown += (
-                    1  # near ids are looked for once in a request: it takes a time that grows with their number
-                )
+                n_unknown += 1  # a near id is looked for once: it takes a time that grows with their number
                 faults.append(f"{place}problem: {error}{near}")
             except PrismError as error:
                 lines = error.faults if isinstance(error, DataFileError) else str(error).split("\n")

@@ -12,6 +12,7 @@ A *fault* makes a grade wrong or a row unreadable, a *warning* may, and a *note*
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -103,21 +104,19 @@ class CheckedDataset:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: findings, and how many there are of each code and kind."""
-        counts: dict[str, int] = {}
-        kinds = {"faults": 0, "warnings": 0, "notes": 0}
-        listed = []
-        for each in self.findings:
-            counts[each.code] = counts.get(each.code, 0) + 1
-            kinds[f"{CODES[each.code].kind}s"] += 1
-            listed.append({
-                "code": each.code, "kind": CODES[each.code].kind, "id": each.id, "text": each.text,
-                "read": one_line(each.read)[:_SHOWN],
-                "file": each.row.file.name if each.row else None, "row": each.row.number if each.row else None,
-                "place": each.row.place if each.row else None,
-            })  # fmt: skip
+        counts = Counter(each.code for each in self.findings)
+        kinds = Counter(CODES[each.code].kind for each in self.findings)
         return {
-            "dataset": self.dataset.name, "rows": self.n_rows, "findings": listed, **kinds,
-            "counts": dict(sorted(counts.items())),
+            "dataset": self.dataset.name, "rows": self.n_rows, "counts": dict(sorted(counts.items())),
+            **{f"{kind}s": kinds[kind] for kind in ("fault", "warning", "note")},
+            "findings": [
+                {
+                    "code": each.code, "kind": CODES[each.code].kind, "id": each.id, "text": each.text,
+                    "read": one_line(each.read)[:_SHOWN], "file": each.row and each.row.file.name,
+                    "row": each.row and each.row.number, "place": each.row and each.row.place,
+                }
+                for each in self.findings
+            ],
         }  # fmt: skip
 
 

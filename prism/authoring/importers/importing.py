@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -106,20 +106,12 @@ class DatasetConversion:
         )
 
 
-def import_dataset(
-    path: Path,
-    dataset: Dataset,
-    choice: Choice,
-    *,
-    is_drafted: bool = False,
-    advance: Callable[[int], None] | None = None,
-) -> DatasetConversion:
+def import_dataset(path: Path, dataset: Dataset, choice: Choice, *, is_drafted: bool = False) -> DatasetConversion:
     """Convert the rows of a file, or of a folder in the data set's layout.
 
     Args:
         choice: variant and language that are wanted.
         is_drafted: draft a DAG where a row has a solution.
-        advance: is told of each row that is done.
 
     Errors:
         DataFileError: the file cannot be read at all.
@@ -145,8 +137,6 @@ def import_dataset(
             is_alone = made.data["metadata"]["dag"] == "answer"
             n_undrafted += is_alone and isinstance(each, DatasetEntry) and bool(each.solution.strip())
             problems.append(_with_own_id(made, taken))
-        if advance is not None:
-            advance(1)
     return DatasetConversion(
         dataset, len(rows), n_skipped, tuple(problems), tuple(refused), tuple(rubrics), n_undrafted
     )

@@ -43,9 +43,7 @@ def described(name: str, read: ReadRow, **functions: Any) -> Dataset:
     """Return a data set of the table with its functions, which are fields of `Dataset` too."""
     table = {key: value for key, value in layout(name).items() if key != "open_variants"}
     id_of = functions.pop("id_of", partial(column_text, name=table.pop("id", "id")))
-    table["fields"] = {
-        column: _rule(said) for said, columns in table["fields"].items() for column in columns
-    }  # fmt: skip
+    table["fields"] = {column: _rule(said) for said, columns in table["fields"].items() for column in columns}
     table["kinds"] = {word: AnswerKind(kind) for word, kind in table.get("kinds", {}).items()}
     table["domains"] = {word.lower(): domain for word, domain in table.get("domains", {}).items()}
     return Dataset(name=name, read=read, id_of=id_of, **table, **functions)

@@ -15,16 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from prism.authoring.importers.catalogue import DATASETS
-from prism.authoring.importers.entries import (
-    Dataset,
-    DatasetEntry,
-    FieldRule,
-    RefusedError,
-    SourceRow,
-)
+from prism.authoring.importers.entries import Dataset, DatasetEntry, FieldRule, RefusedError, SourceRow
 from prism.authoring.importers.entry_problems import unknown_answers
 from prism.authoring.importers.rows import SUFFIXES, read_rows
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, raise_faults
 from prism.inputs import did_you_mean, shown
 from prism.latex import extract
 from prism.problem.source import NODE_LISTS
@@ -74,9 +68,9 @@ def question_rows(path: Path, mapped: Mapping[str, str]) -> QuestionRows | None:
         PrismError: keys of `mapped` that are none of `FIELDS`; fields that no row has.
         DataFileError: with `mapped`, a file that cannot be read.
     """
-    if unknown := [name for name in mapped if name not in FIELDS]:
-        faults = (f"{name} is none of {', '.join(FIELDS)}{did_you_mean(name, FIELDS)}" for name in unknown)
-        raise PrismError("\n".join(faults))
+    raise_faults(
+        f"{name} is none of {', '.join(FIELDS)}{did_you_mean(name, FIELDS)}" for name in mapped if name not in FIELDS
+    )
     names = {**FIELDS, **{name: (field,) for name, field in mapped.items()}}
     dataset = _dataset(path.name, names)
     try:
@@ -87,12 +81,10 @@ def question_rows(path: Path, mapped: Mapping[str, str]) -> QuestionRows | None:
         return None  # whose reader of problems and schemes says why
     tables = [row.data for row in rows if not row.fault]
     there = list(dict.fromkeys(str(field) for data in tables for field in data))
-    if wrong := [
+    raise_faults(
         f"no row has the field {shown(field)}{did_you_mean(field, there)}; the fields are {named_fields(there)}"
-        for field in mapped.values()
-        if field not in there
-    ]:
-        raise PrismError("\n".join(wrong))
+        for field in mapped.values() if field not in there
+    )  # fmt: skip
     if not mapped and not (tables and _is_question(tables[0])):
         return None
     used = {

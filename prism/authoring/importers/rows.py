@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.authoring.importers.entries import Dataset, SourceRow
-from prism.errors import DataFileError, PrismError, needs_extra
+from prism.errors import DataFileError, PrismError, in_file, needs_extra
 from prism.inputs import decode, near_file, parse_json, read_bytes, refuse_constant, why_failed
 
 _MAX_FILE = 1 << 30  # bytes of a file, which is read as a whole; images stand inside of some
@@ -57,10 +57,8 @@ def _rows_of(file: Path) -> Iterator[SourceRow]:
     if file.suffix == ".parquet":
         yield from _parquet_rows(file)
         return
-    try:
+    with in_file(str(file)):
         text = decode(read_bytes(file, _MAX_FILE))
-    except PrismError as error:
-        raise DataFileError(str(file), (str(error),)) from error
     if file.suffix == ".csv":
         yield from _csv_rows(file, text)
     elif file.suffix == ".jsonl":

@@ -93,10 +93,7 @@ def _answers_of_line(line: str, own: Sequence[LocatedFormula], given: frozenset[
         return
     labelled = _LABEL.fullmatch(line.rstrip("\n"))
     label = labelled["label"].replace("*", "").replace("$", "").strip() if labelled else ""
-    equations = [
-        latex for each in own
-        if (latex := _equation(each.latex)) and not _is_given(latex, given)
-    ]  # fmt: skip
+    equations = [latex for each in own if (latex := _equation(each.latex)) and not _is_given(latex, given)]
     if equations:
         yield from (WorkedAnswer(latex, label) for latex in equations)
         return

@@ -74,9 +74,7 @@ class Grading:
 
 
 @protocols.command("schema")
-def schema(
-    name: str = take.argument("Of a schema: psas_findings. Without a name, the names are listed.", ""),
-) -> None:
+def schema(name: str = take.argument("Of a schema: psas_findings. Without a name, the names are listed.", "")) -> None:
     """Print the JSON Schema of what a protocol reads, such as its findings file; without a name list the schemas."""
     from prism.protocols.schemas import schema_names, schema_text
 

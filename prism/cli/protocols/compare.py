@@ -14,7 +14,7 @@ import typer
 import prism
 from prism.cli import options as take
 from prism.cli import protocols as shared
-from prism.cli.option_groups import with_options
+from prism.cli.options import with_options
 from prism.cli.output import print_json, print_parts, spinner
 from prism.cli.talk import exit_unless_graded
 from prism.errors import PrismError, count_of
@@ -32,17 +32,17 @@ def compare(
     rows: list[Path] | None = take.argument(
         "Files of rows, of `prism run` and of protocols. [default: by rule alone]", None
     ),
-    rules: tuple[str, Path] | None = take.flag(
+    rules: tuple[str, Path] | None = take.option(
         "Six scores of these rollouts, by rule.", None, "--rules", metavar="PROBLEMS ROLLOUTS"
     ),
-    policies: list[str] = take.names_flag("Further numbers of a protocol's rows, as psas_judged.", metavar="NAME,..."),
-    out: Path | None = take.flag("An HTML page.", None, "--out", "-o"),
-    rows_folder: Path | None = take.flag(
+    policies: list[str] = take.names("Further numbers of a protocol's rows, as psas_judged.", metavar="NAME,..."),
+    out: Path | None = take.option("An HTML page.", None, "--out", "-o"),
+    rows_folder: Path | None = take.option(
         "With --rules: keep the rows of each score there.", None, "--rows", metavar="FOLDER"
     ),
-    top: int = take.flag("Disagreements that are shown.", 20, min=0),
-    replicates: int = take.flag("Bootstrap samples behind the intervals.", 1000, min=0),
-    title: str = take.flag("Of the page.", "One set of responses, several scores"),
+    top: int = take.option("Disagreements that are shown.", 20, min=0),
+    replicates: int = take.option("Bootstrap samples behind the intervals.", 1000, min=0),
+    title: str = take.option("Of the page.", "One set of responses, several scores"),
     *,
     grading: shared.Grading,
 ) -> None:

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 def engibench(
     table: Path = take.argument("Questions: the CSV of Levels 1 and 2, or of Level 3.", metavar="ROWS"),
     answers: Path = take.argument("Answers, .jsonl, .csv or .parquet: row, variant, response."),
-    rubric: Path | None = take.flag("Points that a marker gave answers of Level 3, .jsonl.", None, "--rubric"),
-    judged: Path | None = take.flag("What a judge or a person says of Levels 1 and 2, .jsonl.", None, "--judged"),
+    rubric: Path | None = take.option("Points that a marker gave answers of Level 3, .jsonl.", None, "--rubric"),
+    judged: Path | None = take.option("What a judge or a person says of Levels 1 and 2, .jsonl.", None, "--judged"),
     prefer: shared.PreferRules = "file",
-    units: Units = take.flag(
+    units: Units = take.option(
         "When the unit of a number counts: where the question is about units.", Units.ASKED, "--units"
     ),
-    mapping: list[str] = take.names_flag("Fields: response=FIELD,row=FIELD,variant=FIELD.", "--map"),
+    mapping: list[str] = take.names("Fields: response=FIELD,row=FIELD,variant=FIELD.", "--map"),
     keep: shared.Keep = take.NO_NAMES,
     workers: shared.Workers = None,
-    replicates: int = take.flag("Bootstrap samples behind the intervals.", 1000, min=0),
+    replicates: int = take.option("Bootstrap samples behind the intervals.", 1000, min=0),
     out: shared.Out = None,
     max_incidents: take.MaxIncidents = 0,
     force: take.Force = False,

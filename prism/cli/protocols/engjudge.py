@@ -10,7 +10,7 @@ import typer
 
 from prism.cli import options as take
 from prism.cli import protocols as shared
-from prism.cli.option_groups import with_options
+from prism.cli.options import with_options
 from prism.cli.output import plain_table, print_tables
 from prism.cli.talk import require_one_of, tell
 from prism.errors import count_of
@@ -29,19 +29,17 @@ def engjudge(
         "Findings: one row a solution, .jsonl or .json. [default: rules alone]", None
     ),
     rules: shared.ByRule = None,
-    topology: str = take.flag(
+    topology: str = take.option(
         "Graph of stages: default, flat, linear, or a .json or .toml file.", "default", metavar="NAME|FILE"
     ),
-    without: list[str] = take.names_flag("Parts that are left out: dp, meta, missing.", metavar="PART,..."),
-    absent: str = take.flag("What an absent stage is in the mean.", "left_out", metavar="left_out|zero"),
-    stages: str = take.flag(
+    without: list[str] = take.names("Parts that are left out: dp, meta, missing.", metavar="PART,..."),
+    absent: str = take.option("What an absent stage is in the mean.", "left_out", metavar="left_out|zero"),
+    stages: str = take.option(
         "What says which stages there are. [default: tags with --rules, else open]", "", metavar="tags|file|none|open"
     ),
     prefer: shared.PreferRules = "",
-    corrections: Path | None = take.flag("What people say of the scores, one rating a row.", None, metavar="FILE"),
-    matrix: bool = take.flag(
-        "Also how raw scores of the stages go together: Pearson's r of each two.", False, "--matrix"
-    ),
+    corrections: Path | None = take.option("What people say of the scores, one rating a row.", metavar="FILE"),
+    matrix: bool = take.switch("Also how raw scores of the stages go together: Pearson's r of each two.", "--matrix"),
     out: shared.Out = None,
     *,
     grading: shared.Grading,

@@ -33,17 +33,17 @@ _NAMED = ("nodes", "lexical")
 def engtrace(
     gold: Path = take.argument("Gold traces: JSON Lines with id, seed, question, solution."),
     predictions: Path | None = take.argument("Predictions: id, seed, sample_id, generation. [default: in GOLD]", None),
-    variant: str = take.flag("Whose rules: paper, released.", "paper"),
-    votes: Path | None = take.flag("Votes of judges on pairs of steps, for tier 2.", None),
-    causes: Path | None = take.flag("Root causes of wrong traces, by a judge or a person.", None),
-    failed: bool = take.flag("Only rows of traces whose final answer is wrong.", False, "--failed"),
-    similarity: str = take.flag(
+    variant: str = take.option("Whose rules: paper, released.", "paper"),
+    votes: Path | None = take.option("Votes of judges on pairs of steps, for tier 2."),
+    causes: Path | None = take.option("Root causes of wrong traces, by a judge or a person."),
+    failed: bool = take.switch("Only rows of traces whose final answer is wrong.", "--failed"),
+    similarity: str = take.option(
         "When texts of steps agree; FILE brings a measure.", "nodes", metavar="nodes|lexical|FILE"
     ),
-    problems: str = take.flag("Problems by the same ids, for nodes and for the root cause.", "", metavar="PROBLEMS"),
-    step_tolerance: str = take.flag("Relative tolerance of the numbers of steps. [default: 0.02]", ""),
-    accept_share: str = take.flag("Share of gold steps above which a right chain is accepted. [default: 0.7]", ""),
-    threshold: str = take.flag("What a measure of FILE has to be above. [default: 0.7]", ""),
+    problems: str = take.option("Problems by the same ids, for nodes and for the root cause.", "", metavar="PROBLEMS"),
+    step_tolerance: str = take.option("Relative tolerance of the numbers of steps. [default: 0.02]", ""),
+    accept_share: str = take.option("Share of gold steps above which a right chain is accepted. [default: 0.7]", ""),
+    threshold: str = take.option("What a measure of FILE has to be above. [default: 0.7]", ""),
     prefer: shared.PreferRules = "",
     keep: shared.Keep = take.NO_NAMES,
     workers: shared.Workers = None,
@@ -160,9 +160,9 @@ def _share(option: str, text: str) -> Fraction:
 @shared.protocols.command("tribunal")
 def tribunal(
     ratings: Path = take.argument("JSON Lines: template, judge, flag, a number for each dimension."),
-    experts: Path | None = take.flag("What experts decide: template, accepted.", None),
-    threshold: float = take.flag("What the median of each dimension has to reach.", 4, min=0),
-    out: Path | None = take.flag("A line for each template: .jsonl.", None, "--out", "-o"),
+    experts: Path | None = take.option("What experts decide: template, accepted."),
+    threshold: float = take.option("What the median of each dimension has to reach.", 4, min=0),
+    out: Path | None = take.option("A line for each template: .jsonl.", None, "--out", "-o"),
     force: take.Force = False,
     as_json: take.AsJson = False,
 ) -> None:

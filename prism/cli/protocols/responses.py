@@ -10,7 +10,7 @@ import typer
 
 from prism.cli import options as take
 from prism.cli import protocols as shared
-from prism.cli.option_groups import with_options
+from prism.cli.options import with_options
 from prism.cli.output import print_json, print_parts
 from prism.cli.talk import exit_unless_graded, fail, require_one_of
 from prism.errors import count_of
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 def psas(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    variant: str = take.flag("released, as the published script counts; or judged: a step by what it has.", "released"),
-    units: str = take.flag("count: a wrong unit is wrong; or ignore, as published.", "count"),
-    findings: Path | None = take.flag("What a judge or a person says of answers and steps, with error labels.", None),
+    variant: str = take.option(
+        "released, as the published script counts; or judged: a step by what it has.", "released"
+    ),
+    units: str = take.option("count: a wrong unit is wrong; or ignore, as published.", "count"),
+    findings: Path | None = take.option("What a judge or a person says of answers and steps, with error labels."),
     prefer: shared.PreferRules = "file",
     out: shared.Out = None,
     *,
@@ -65,7 +67,7 @@ def psas(
 def worded(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    readings: Path | None = take.flag("What a model or a person reads in answers in words, .jsonl.", None),
+    readings: Path | None = take.option("What a model or a person reads in answers in words, .jsonl."),
     out: shared.Out = None,
     *,
     grading: shared.Grading,
@@ -85,8 +87,8 @@ def worded(
 def errors(
     problems: take.ManyProblems,
     rollouts: take.Rollouts,
-    findings: Path | None = take.flag("Labels of a judge or a person, held beside those of the rules.", None),
-    out: Path | None = take.flag("Findings of the rules, .jsonl.", None, "--out", "-o"),
+    findings: Path | None = take.option("Labels of a judge or a person, held beside those of the rules."),
+    out: Path | None = take.option("Findings of the rules, .jsonl.", None, "--out", "-o"),
     *,
     grading: shared.Grading,
 ) -> None:
@@ -161,8 +163,8 @@ def page(
     rollouts: take.Rollouts,
     scores: Path = take.argument("Rows of a protocol, whose parts are rated."),
     other: Path | None = take.argument("Rows of another one: which score is nearer.", None),
-    out: Path = take.flag("The page: .html.", Path("rate.html"), "--out", "-o"),
-    title: str = take.flag("Of the page.", "Scores to rate"),
+    out: Path = take.option("The page: .html.", Path("rate.html"), "--out", "-o"),
+    title: str = take.option("Of the page.", "Scores to rate"),
     force: take.Force = False,
 ) -> None:
     """Make a page to rate scores: right or wrong unseen, then each score in five words, then one of two scores."""

@@ -160,6 +160,4 @@ def formulas_of_answer(written: str) -> list[str]:
         return [rf"\{{{', '.join(write(part) for part in read.parts)}\}}"]
     if "approx" in read.relations and not symbols(*read.members):  # a number, and what comes out
         return [write(read.members[0])]
-    if _PLAIN_UNIT.search(bare) is not None:
-        return [write(with_italic_units(read, _NONE))]
-    return [bare]
+    return [write(with_italic_units(read, _NONE))] if _PLAIN_UNIT.search(bare) is not None else [bare]

@@ -319,10 +319,7 @@ def _decided(key: str, response: str, question: str, units: Units) -> Decision:
 
 
 def _open_rows(
-    question: QuestionRow,
-    answer: Answer,
-    entries: Mapping[str, Entry[Points] | None],
-    settings: Mapping[str, Any],
+    question: QuestionRow, answer: Answer, entries: Mapping[str, Entry[Points] | None], settings: Mapping[str, Any]
 ) -> Iterable[ProtocolRow]:
     """Yield the row of each dimension of an answer to an open-ended question."""
     for dimension, columns in DIMENSIONS.items():

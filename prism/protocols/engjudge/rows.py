@@ -14,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from prism.errors import DataFileError
+from prism.errors import DataFileError, raise_faults
 from prism.inputs import shown
 from prism.problem.source import first_and_count
 from prism.protocols.engjudge.corrections import Rating, corrected_mean
@@ -224,8 +224,7 @@ def _by_solution(findings: EntryFile[SolutionFindings]) -> dict[tuple[str, str],
         if ids in found:
             faults.append(f"{entry.place}: {solution_words(*ids)} is in {found[ids].place} already")
         found.setdefault(ids, entry)
-    if faults:
-        raise DataFileError(str(findings.path), first_and_count(faults))
+    raise_faults(first_and_count(faults), str(findings.path))
     return found
 
 
@@ -307,9 +306,7 @@ def _settle_stage(
     return _settle_part(ruled.stages.get(name) if ruled else None, by_file, options)
 
 
-def _settle_part(
-    by_rules: RuledPart | None, by_file: JudgedPart | None, options: EngJudgeOptions
-) -> Settled[Fraction]:  # fmt: skip
+def _settle_part(by_rules: RuledPart | None, by_file: JudgedPart | None, options: EngJudgeOptions) -> Settled[Fraction]:
     """Settle a stage or check, with the findings of both sides."""
     settled = settle(
         by_rules.score if by_rules else None, by_file.score if by_file else None, prefer_rules=options.prefer_rules

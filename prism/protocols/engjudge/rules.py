@@ -215,17 +215,12 @@ def _is_right(diagnosis: Diagnosis, position: int) -> bool:
     return any(each.position == position and each.status == "right" for each in diagnosis.findings)
 
 
-def _price(severity: str, why: str) -> str:
-    """Return a fault as the parts of a row tell it: `MAJOR 7: sign at node 3`."""
-    return f"{severity} {PENALTIES[severity]}: {why}"
-
-
 def _decide(penalties: Sequence[tuple[str, str]], caps: Iterable[tuple[str, str]] = ()) -> RuledPart:
     """Return a part from (severity, why) of its faults and (key of CAPS, why) of its caps."""
     listed = [(CAPS[kind][0], kind, why) for kind, why in caps]
     totals = stage_totals((PENALTIES[severity] for severity, _ in penalties), (points for points, _, _ in listed))
     told = [f"cap {points}: {kind}: {why}" for points, kind, why in listed]
-    return RuledPart(totals.capped, (*told, *(_price(*each) for each in penalties)))
+    return RuledPart(totals.capped, (*told, *(f"{word} {PENALTIES[word]}: {why}" for word, why in penalties)))
 
 
 # Equations and algebra. ---------------------------------------------------------------------------------------------
@@ -406,9 +401,7 @@ def _rule_answer(evidence: _Evidence) -> RuledPart | None:
     penalties: list[tuple[str, str]] = []
     if band is not Band.CORRECT:
         penalties.append((SEVERITIES[band], "; ".join(each.why for each in judged if each.band is not Band.CORRECT)))
-    penalties += [
-        ("MAJOR", f"missing: node {each.node}") for each in answers if each.state is _AnswerState.MISSING
-    ]  # fmt: skip
+    penalties += [("MAJOR", f"missing: node {each.node}") for each in answers if each.state is _AnswerState.MISSING]
     if units := [each.unit for each in judged if each.unit]:
         penalties.append(("MODERATE", "; ".join(units)))
     if figures := [each.figures for each in judged if each.figures]:

@@ -73,9 +73,7 @@ _EFFICIENCY = r"\eta"
 _SPEAKS_OF_EFFICIENCY = re.compile(r"\befficien", re.IGNORECASE)
 _SPEAKS_OF_AN_ENGINE = re.compile(r"\bCarnot\b|\bheat engine|\bthermal efficiency", re.IGNORECASE)
 _WHOLE_ENGINE = re.compile(r"\\eta(?:_\{?(?:th|thermal|engine)\}?)?$")
-_HOT, _COLD = (
-    re.compile(rf"T_\{{?(?:{indices})\}}?$") for indices in ("h|H|hot|high", "c|C|cold|low|L|l")
-)  # fmt: skip
+_HOT, _COLD = (re.compile(rf"T_\{{?(?:{indices})\}}?$") for indices in ("h|H|hot|high", "c|C|cold|low|L|l"))
 
 
 def find_impossible(values: Iterable[StatedValue], question: str, context: Context) -> tuple[ImpossibleValue, ...]:

@@ -217,9 +217,7 @@ class Bounds:
     high: Fraction
 
 
-def score_bounds(
-    stages: Mapping[str, StageValue], checks: Checks, options: ScoringOptions | None = None
-) -> Bounds:  # fmt: skip
+def score_bounds(stages: Mapping[str, StageValue], checks: Checks, options: ScoringOptions | None = None) -> Bounds:
     """Return the least and the greatest score over all that the undecided parts may be.
 
     A stage that nobody decided is 0 or 10, and absent too where the solution may lack it. An unmade check takes a half
@@ -261,9 +259,7 @@ def decided_score(
         return None
     if Ablation.META not in options.without and not checks.is_decided:
         return None
-    values = {
-        name: None if stages[name].presence is Presence.ABSENT else stages[name].score for name in NAMES
-    }  # fmt: skip
+    values = {name: None if stages[name].presence is Presence.ABSENT else stages[name].score for name in NAMES}
     return final_score(values, checks, options)
 
 

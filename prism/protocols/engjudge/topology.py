@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, named_type
+from prism.errors import DataFileError, named_type, raise_faults
 from prism.inputs import decode, did_you_mean, nearest_name, parse_json, parse_toml, read_bytes, shown
 from prism.latex import SolutionText
 from prism.latex.extraction.blocks import blank_spans
@@ -159,8 +159,7 @@ def read_topology(source: Mapping[str, Any], name: str) -> Topology:
         order = tuple(TopologicalSorter({name: parents[name] for name in NAMES}).static_order())
     except CycleError as error:
         faults.append(f"the stages {' <- '.join(error.args[1])} follow from each other")
-    if faults:
-        raise DataFileError(name, tuple(faults))
+    raise_faults(faults, name)
     return Topology(name, parents, order)
 
 

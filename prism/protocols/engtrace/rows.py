@@ -47,7 +47,7 @@ from prism.protocols.rows import Basis, Part, ProtocolRow, Scored, lost_row
 from prism.runs.bulk import in_input_order
 from prism.runs.records import Faults
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import KILL_AFTER, NO_PROBLEM, Killed, Task, run_in_workers
+from prism.runs.workers import NO_PROBLEM, Killed, Task, run_in_workers
 
 
 def score_traces(
@@ -58,7 +58,6 @@ def score_traces(
     votes_file: Path | None = None,
     shares_file: Path | None = None,
     workers: int = 0,
-    kill_after: float = KILL_AFTER,
 ) -> Iterator[ProtocolRow]:
     """Score predictions and yield their rows in order.
 
@@ -67,7 +66,6 @@ def score_traces(
         problems: by id; the problem of a trace is `ID-SEED`, else `ID` if the golds have one seed of it.
         votes_file, shares_file: for messages.
         workers: processes; 0 works in this one.
-        kill_after: seconds that a worker may take for one trace [s].
 
     Errors:
         DataFileError: all votes and measures on steps that a trace does not have.
@@ -76,7 +74,7 @@ def score_traces(
     _check_places(pairs, options, votes_file, shares_file)
     problem_of = _problem_finder(pairs, problems or {})
     tasks = (_task(ordinal, pair, problem_of(pair), options) for ordinal, pair in enumerate(pairs))
-    for done in in_input_order(run_in_workers(tasks, _scored, workers=workers, kill_after=kill_after)):
+    for done in in_input_order(run_in_workers(tasks, _scored, workers=workers)):
         if isinstance(done.result, Killed):
             killed = Incident("killed", PROTOCOL, done.result.reason)
             yield _failed(pairs[done.task.ordinal], options, "killed", killed)
@@ -154,9 +152,7 @@ def _check_places(
 
 
 PROTOCOL = "engtrace"
-POLICIES = (
-    "engtrace_alignment", "engtrace_precision", "engtrace_recall", "engtrace_rouge2", "engtrace_rougeL",
-)  # fmt: skip
+POLICIES = ("engtrace_alignment", "engtrace_precision", "engtrace_recall", "engtrace_rouge2", "engtrace_rougeL")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,7 @@ from typing import Annotated
 
 from prism.errors import PrismError
 from prism.problem.shapes import Flag, Id, LoadReport, Text, one_of, read_shape
-from prism.protocols.entry_files import (
-    ENTRY,
-    Entry,
-    EntryFile,
-    Table,
-    joined_sha256,
-    read_entries,
-)
+from prism.protocols.entry_files import ENTRY, Entry, EntryFile, Table, joined_sha256, read_entries
 from prism.protocols.psas.rows import Marked, PartMarks, StepMarks
 from prism.protocols.psas.steps import ReferencePart, ReferenceStep, step_name
 from prism.protocols.rows import Basis, Settled, settle
@@ -158,9 +151,7 @@ def _joint_basis(settled: Sequence[Settled[bool]]) -> Basis:
     for basis in (Basis.CONFLICT, Basis.BOTH):
         if basis in bases:
             return basis
-    if bases == {Basis.RULES, Basis.FILE}:
-        return Basis.BOTH
-    return next(iter(bases), Basis.NONE)
+    return Basis.BOTH if bases == {Basis.RULES, Basis.FILE} else next(iter(bases), Basis.NONE)
 
 
 def _one_of(told: Sequence[StepFinding], name: str, problem_id: str) -> bool | None:

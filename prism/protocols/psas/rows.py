@@ -232,6 +232,4 @@ def _findings(step: ReferenceStep, found: Stated) -> tuple[str, ...]:
 def _nodes(indices: Sequence[int]) -> str:
     """Return `node 1`, `nodes 1, 2`, or `no node`."""
     known = [str(index) for index in indices if index != UNREADABLE]
-    if not known:
-        return "no node"
-    return f"node{'s' if len(known) > 1 else ''} {', '.join(known)}"
+    return "no node" if not known else f"node{'s' if len(known) > 1 else ''} {', '.join(known)}"

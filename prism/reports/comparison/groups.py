@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from prism.errors import PrismError, count_of
+from prism.errors import PrismError, count_of, raise_faults
 from prism.inputs import did_you_mean, shown
 from prism.problem.plain_values import SPREAD, UNLISTED, named, plain
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
@@ -228,8 +228,7 @@ def _items_by_group(
             for name, states in problems.items()
             if len(states) > 1
         ]
-    if faults:
-        raise PrismError("\n".join(first_and_count(faults)))
+    raise_faults(first_and_count(faults))
     return dict(items)
 
 

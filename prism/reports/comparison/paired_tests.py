@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism.engine.rng import uniform
-from prism.errors import PrismError, needs_extra
+from prism.errors import importing, needs_extra
 from prism.problem.plain_values import named, plain
 from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
 from prism.reports.rating_sets import Floats, Ints, Sets, both_vary, patterns
@@ -136,10 +136,8 @@ def _scipy_p_value(ratings: Floats, method: str) -> float:
     Errors:
         PrismError: scipy is not installed.
     """
-    try:
+    with importing(NEEDS_SCIPY):
         from scipy import stats
-    except ImportError as error:
-        raise PrismError(NEEDS_SCIPY) from error
     if len(ratings) == 2 and method == "asymptotic":  # scipy's variance with ties divides by n - 2
         return float(2 * stats.norm.sf(1.0))
     return float(stats.kendalltau(ratings[:, 0], ratings[:, 1], method=method).pvalue)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from prism.errors import PrismError
+from prism.errors import PrismError, raise_faults
 from prism.problem.plain_values import UNLISTED, named, plain
 from prism.reports.agreement import FOR_TWO, REPLICATES, Estimate, estimate_coefficients, mean_estimate, numbered
 from prism.reports.gates import Key, compared_item
@@ -217,8 +217,7 @@ def columns_of_rows(rows: Iterable[Mapping[str, Any]], *, policies: Sequence[str
             continue
         for name, score in _scores_of(row, policies).items():
             found.setdefault(name, {})[item.key] = score
-    if faults:
-        raise PrismError("\n".join(faults))
+    raise_faults(faults)
     return [ScoreColumn(name, entries, models, failed) for name, entries in found.items()]
 
 
@@ -268,9 +267,7 @@ def compare_scores(
     for end in ("low", "high"):  # an entry with a score has it as both, also where its own bounds are wider
         frames[f"at_{end}"] = frames["number"].fillna(frames[end])
     problems = [key[0] for key in keys]
-    models: dict[Key, str] = {}
-    for column in columns:
-        models.update({key: model for key, model in column.models.items() if model})
+    models = {key: model for column in columns for key, model in column.models.items() if model}
     return ScoreComparison(
         len(keys), len(set(problems)), tuple(_figures_of(column, frames, problems, replicates) for column in columns),
         tuple(_rank_agreement(pair, frames, numbered(problems), replicates) for pair in combinations(names, 2)),

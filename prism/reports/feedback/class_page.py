@@ -16,14 +16,7 @@ from markupsafe import Markup
 
 from prism.problem.schema import Problem
 from prism.reports.feedback.attention import concerns_of
-from prism.reports.feedback.marking import (
-    NOT_READ,
-    ClassMarks,
-    MarkedNode,
-    MarkedSolution,
-    part_fulls,
-    rounded,
-)
+from prism.reports.feedback.marking import NOT_READ, ClassMarks, MarkedNode, MarkedSolution, part_fulls, rounded
 from prism.reports.feedback.student_page import part_name, unread_note
 from prism.reports.feedback.student_words import SLIPS
 from prism.reports.feedback.wording import ENGLISH, Wording

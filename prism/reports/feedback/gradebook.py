@@ -158,10 +158,7 @@ def canvas_csv(marks: ClassMarks, _participants: Mapping[str, str], _wording: Wo
 
 
 PlatformWriter = Callable[[ClassMarks, Mapping[str, str], Wording], str]
-PLATFORMS: Mapping[str, PlatformWriter] = {
-    "moodle": moodle_csv,
-    "canvas": canvas_csv,
-}
+PLATFORMS: Mapping[str, PlatformWriter] = {"moodle": moodle_csv, "canvas": canvas_csv}
 """Whose columns a gradebook may have."""
 
 

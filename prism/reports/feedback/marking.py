@@ -15,7 +15,7 @@ from pathlib import Path
 
 from prism.diagnosis.findings import Diagnosis, diagnose
 from prism.diagnosis.follow_through import CarriedNode, follow_through_of
-from prism.errors import DataFileError
+from prism.errors import raise_faults
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.scoring import Scoring, node_shares
@@ -188,8 +188,7 @@ def mark_class(
         marked = mark_solution(prepared[each.problem_id], each, scoring, points=points, corrections=own)
         faults += [fault for one in own.values() if (fault := other_reference_fault(one, marked.problem))]
         solutions[each.student, each.problem_id] = marked
-    if faults:
-        raise DataFileError(str(corrections_file or "corrections"), tuple(faults))
+    raise_faults(faults, str(corrections_file or "corrections"))
     fulls = {name: rounded(_full_points(each, points) * HUNDREDTHS) for name, each in problems.items()}
     students = tuple(sorted({each.student for each in handed_in}))
     return ClassMarks(problems, students, solutions, scoring, fulls, tuple(unread))
@@ -257,11 +256,7 @@ def _full_points(problem: Problem, points: Fraction | None) -> Fraction:
 
 
 def _marked_nodes(
-    prepared: PreparedProblem,
-    grade: Grade,
-    scoring: Scoring,
-    carried: set[int],
-    corrections: Mapping[int, Correction],
+    prepared: PreparedProblem, grade: Grade, scoring: Scoring, carried: set[int], corrections: Mapping[int, Correction]
 ) -> list[MarkedNode]:
     """Return the nodes of the reference that counts with what the rule and the marker say of each."""
     problem = in_alternative(prepared.problem, grade.alternative)

@@ -12,13 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from prism.reports.feedback.attention import concerns_of_solution
-from prism.reports.feedback.marking import (
-    NOT_READ,
-    ClassMarks,
-    MarkedNode,
-    MarkedSolution,
-    PartMarks,
-)
+from prism.reports.feedback.marking import NOT_READ, ClassMarks, MarkedNode, MarkedSolution, PartMarks
 from prism.reports.feedback.student_words import MARKS, StudentStep, shown_formulas, step_numbers, student_steps
 from prism.reports.feedback.wording import ENGLISH, Wording
 from prism.reports.html.markup import marked_text
@@ -41,9 +35,7 @@ _FINALS: Mapping[str, str] = meanings("reports.finals")
 _BESIDE = {True: "the rule says otherwise", False: "so does the rule"}  # by whether a correction changes something
 _NOTHING_READ = "the rule has read nothing"
 _WORDS = {True: "credited", False: "not credited"}
-SENTENCES = (
-    *(title for title, _ in _LISTS), *_FINALS.values(), *_BESIDE.values(), _NOTHING_READ, *_WORDS.values(),
-)  # fmt: skip
+SENTENCES = (*(title for title, _ in _LISTS), *_FINALS.values(), *_BESIDE.values(), _NOTHING_READ, *_WORDS.values())
 """What is said here by way of a table."""
 
 

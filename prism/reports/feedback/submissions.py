@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, raise_faults
 from prism.inputs import did_you_mean, near_file, shown
 from prism.latex import Solution
 from prism.latex.documents.document import Document
@@ -295,8 +295,7 @@ def _from_files(problems: Mapping[str, Problem], sources: Sequence[Path]) -> Han
             left_out.append(InputFile(path, str(path), InputKind.UNREAD, str(error)))
     if not (found or faults):
         faults = [f"{file.place}: {file.reason}" for file in left_out]
-    if faults:
-        raise DataFileError("solutions", tuple(faults))
+    raise_faults(faults, "solutions")
     _refuse_twice("solutions", found)
     return HandedIn(tuple(found), tuple(UnreadFile(problem_id, file.path.stem, file) for file in left_out))
 
@@ -330,5 +329,4 @@ def _refuse_twice(where: str, found: Sequence[Submission]) -> None:
         if key in seen:
             faults[f"student {shown(each.student)} has two solutions to problem {shown(each.problem_id)}"] = None
         seen.add(key)
-    if faults:
-        raise DataFileError(where, tuple(faults))
+    raise_faults(faults, where)

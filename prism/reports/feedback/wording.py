@@ -48,9 +48,7 @@ class Wording:
 
     def count(self, n: int, noun: str) -> str:
         """Return a count with its noun, which is named in the English singular."""
-        if not self.nouns:
-            return count_of(n, noun)
-        return f"{n} {self.nouns[noun][n != 1]}"
+        return count_of(n, noun) if not self.nouns else f"{n} {self.nouns[noun][n != 1]}"
 
     def points(self, hundredths: int) -> str:
         """Return hundredths of a point as points: `6.5` or `6,5`."""

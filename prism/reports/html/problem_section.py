@@ -18,12 +18,7 @@ from prism.errors import PrismError
 from prism.problem.images import ProblemImage, image_content
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
-from prism.reports.html.rollout_section import (
-    RolloutPieces,
-    RolloutSource,
-    reference_formulas,
-    rollout_pieces,
-)
+from prism.reports.html.rollout_section import RolloutPieces, RolloutSource, reference_formulas, rollout_pieces
 from prism.reports.summary import Group, NodeCount, ProblemFigures
 
 MAX_IMAGE = 1_000_000  # bytes of an image on a page; a larger one is a scan or a photograph that nobody made smaller

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from prism.authoring.conversions import plain_number
 from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, Refusal, SourceRow
 from prism.authoring.importers.layouts import described, entry_of, layout, metadata_of
 from prism.authoring.importers.recorded_answers import are_apart
@@ -67,8 +68,8 @@ def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
         heads = rubric_heads(cell)
         found.append({
             "row": int(_id_of(row)), "dimension": dimension, "is_scored": bool(cell),
-            "heads": [{"head": h.number, "name": h.name, "points": _plain(h.points)} for h in heads],
-            "total": _plain(sum((head.points for head in heads), Fraction(0))), "text": cell,
+            "heads": [{"head": h.number, "name": h.name, "points": plain_number(h.points)} for h in heads],
+            "total": plain_number(sum((head.points for head in heads), Fraction(0))), "text": cell,
             **{name: row.text(name) for name in _OPEN_QUESTION if name in row.data},
         })  # fmt: skip
     return found
@@ -77,11 +78,6 @@ def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
 def _cell(row: SourceRow, names: Iterable[str]) -> str:
     """Return the rubric cell of a dimension, which has one of several names; empty if the row has none."""
     return next(filter(None, map(row.text, names)), "")
-
-
-def _plain(points: Fraction) -> int | float:
-    """Return points as an int if they are whole."""
-    return int(points) if points.denominator == 1 else float(points)
 
 
 def _id_of(row: SourceRow) -> str:
@@ -148,7 +144,7 @@ def _check_rubric(row: SourceRow) -> Iterator[Finding]:
         if not cell:
             yield Finding("empty-rubric", row, _id_of(row), f"the cell of {dimension} is empty: it is not scored")
         elif total != _TOTAL:
-            message = f"the heads of {dimension} add up to {_plain(total)}, not {_TOTAL}"
+            message = f"the heads of {dimension} add up to {plain_number(total)}, not {_TOTAL}"
             yield Finding("points-do-not-add-up", row, _id_of(row), message, cell)
 
 

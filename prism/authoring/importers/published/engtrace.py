@@ -13,13 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, RefusedError, SourceRow
 from prism.authoring.importers.layouts import described, entry_of, metadata_of
 from prism.authoring.importers.worked_answers import WorkedAnswer, worked_answers
-from prism.authoring.plain_answers import (
-    first_number,
-    n_numbers,
-    numbers_of,
-    tagged_answer,
-    without_tagged_answer,
-)
+from prism.authoring.plain_answers import first_number, n_numbers, numbers_of, tagged_answer, without_tagged_answer
 
 _STEP = re.compile(r"^\s*(?:\*\*)?(?:Step\s+\d+|\d+\.)", re.MULTILINE | re.IGNORECASE)
 _COMMA = re.compile(r"\d,\d{3}")

@@ -75,11 +75,8 @@ def _statements(quantity: Mapping[str, Any]) -> Iterator[str]:
 
 def _part_of_step(row: SourceRow) -> dict[int, int]:
     """Return the number of the part of each step, as the explanations group them; steps count on through the parts."""
-    found: dict[int, int] = {}
-    for part, steps in _numbered(row.data.get("explanation_steps"), _PART):
-        for step, _ in _numbered(steps, _STEP):
-            found[step] = part
-    return found
+    parts = _numbered(row.data.get("explanation_steps"), _PART)
+    return {step: part for part, steps in parts for step, _ in _numbered(steps, _STEP)}
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:

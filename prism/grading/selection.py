@@ -27,6 +27,7 @@ from prism.grading.chain_statements import (
 )
 from prism.grading.claims.joints import superseded_orders
 from prism.grading.claims.restatements import restates
+from prism.grading.claims.ties import is_special_case
 from prism.grading.copies import is_copy
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
@@ -155,7 +156,9 @@ def _assertions_on_nodes(
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
-                if assertion.stance == Stance.CONTRADICTS and claim.is_of_other_case:
+                if assertion.stance == Stance.CONTRADICTS and (
+                    claim.is_of_other_case or _is_of_special_case(assertion, node, claim, matrix)
+                ):
                     assertion = replace(assertion, stance=Stance.NEUTRAL)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
@@ -201,6 +204,15 @@ def _is_rival(
         and not assertion.is_number
         and f.kind == "equation"
         and not (assertion.statement.conditions or claim.is_in_passing)
+    )
+
+
+def _is_of_special_case(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, matrix: MatchMatrix) -> bool:
+    """Return True if a claim, not presented as the answer, follows from a node on its quantity in a special case."""
+    task = matrix.cells.task
+    nodes = [each for each in task.references if not node.subjects.isdisjoint(each.subjects)]
+    return not is_answer(claim.located) and is_special_case(
+        assertion.statement.formula, nodes, claim.tied, matrix.cells
     )
 
 
@@ -504,12 +516,21 @@ def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, 
         for each in deciding[last + 1 :]
         if each.stance in (Stance.CONTRADICTS, Stance.UNKNOWN) or each.place[0] > at
     ]
+    later += [each for each in deciding[: last + 1] if _is_in_one_chain(each, at)]
     reason = None
     if _n_distinct_statements(later) > n_rivals:
         reason = WithheldReason.CONTRADICTED
     elif _is_one_of_many(supporting[-1], group, n_rivals):
         reason = WithheldReason.ONE_OF_MANY
     return _same_reason_for_all(group, reason)
+
+
+def _is_in_one_chain(assertion: Assertion, at: int) -> bool:
+    r"""Return True if a formula contradicts what it says itself: `\sqrt{h/g} = t_f = \sqrt{2h/g}` corrects nothing."""
+    is_exact = not (assertion.is_number or assertion.is_approximate)
+    return (
+        is_exact and assertion.place[0] == at and assertion.stance == Stance.CONTRADICTS and assertion.has_same_symbols
+    )
 
 
 def _without_asides(assertions: list[Assertion]) -> list[Assertion]:

@@ -119,7 +119,7 @@ def locate_claims(
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
     tied = tied_formulas(located, formulas, text)
-    withdrawn = {order: _OF_NO_CASE for order, each in enumerate(tied) if is_shut_out(each, stated)}
+    withdrawn = {order: _OF_NO_CASE for order, each in enumerate(tied) if is_shut_out(formulas[order], each, stated)}
     withdrawn |= withdrawn_orders(located, formulas)
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
-from prism.algebra.expr import Formula, substituted, symbol, symbols
+from prism.algebra.expr import Formula, substituted, symbol, symbols, symbols_of
 from prism.grading.match_matrix import CellTable
 from prism.grading.references import ReferenceNode
 from prism.latex import LocatedFormula
@@ -53,10 +53,10 @@ def tied_formulas(
     return found
 
 
-def is_shut_out(tied: Collection[Formula], stated: Collection[Formula]) -> bool:
-    """Return True if the nearest of some orders reverses one that the problem states: `a < f` where `a > f > 0`."""
+def is_shut_out(claim: Formula | None, tied: Collection[Formula], stated: Collection[Formula]) -> bool:
+    """Return True if the nearest order of letters of a claim reverses one that the problem states: `a < f`, `a > f`."""
     under = next((f for f in tied if len(f.members) == 2 and f.relations[0] in _ORDERS), None)
-    if under is None:
+    if claim is None or under is None or not symbols_of(under) <= symbols_of(claim):
         return False
     (left, right), sign = under.members, under.relations[0][0]
     return any(
@@ -82,15 +82,16 @@ def is_special_case(
         cells.are_equivalent(special, said)
         for node in nodes
         for wanted in node.formulas
-        for special, said in _special_cases(wanted, stated, node, tied)
+        for special, said in _special_cases(wanted, stated, node, tied, cells)
     )
 
 
 def _special_cases(
-    wanted: Formula, stated: Formula, node: ReferenceNode, tied: Collection[Formula]
+    wanted: Formula, stated: Formula, node: ReferenceNode, tied: Collection[Formula], cells: CellTable
 ) -> Iterator[tuple[Formula, Formula]]:
     """Yield a node's formula with a value put in for a letter, and what it has to be equal to."""
-    names = symbols(*wanted.members) - symbols(*node.subjects)
+    asked = {subject for each in cells.task.references for subject in each.subjects}  # a wrong one is no special case
+    names = symbols(*wanted.members) - symbols(*asked)
     for f in tied:
         if f.kind == "equation":
             for letter, value in (f.members, f.members[::-1]):

@@ -130,7 +130,8 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
             continue
         if "counted" in place.roles and behind != 2:
             continue  # of more than two it may be any
-        is_denied = has_role(masked.worded, clause.start, place.start, "negators")
+        high = max((mark.start for mark in marks if _CHOOSING & mark.roles), default=0)
+        is_denied = has_role(masked.worded, clause.start, max(place.start, high), "negators")
         is_denied = is_denied != (not chosen.isdisjoint(("wrong", "dropping", "withdrawing")))
         found.add(behind - 1 if ("former" in place.roles) != is_denied else behind - 2)
     return frozenset(found)

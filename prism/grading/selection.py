@@ -438,6 +438,11 @@ def withheld_reasons(
     """
     ordered = sorted(assertions, key=lambda each: each.place)
     reasons: dict[int, WithheldReason | None] = {}
+    torn = {each.place[0] for each in ordered if _is_exact_rival(each) and not is_number}  # one chain corrects nothing
+    ordered = [
+        replace(each, is_broken=each.is_broken or (each.stance == Stance.SUPPORTS and each.place[0] in torn))
+        for each in ordered
+    ]
     for each in ordered:
         if each.stance == Stance.SUPPORTS and each.is_broken:
             reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
@@ -466,6 +471,12 @@ def withheld_reasons(
             if reason is None or place not in reasons or reasons[place] is not None:
                 reasons[place] = reason
     return reasons
+
+
+def _is_exact_rival(assertion: Assertion) -> bool:
+    """Return True for another formula in the symbols of a node that no refuted link of its chain makes."""
+    is_exact = assertion.has_same_symbols and not (assertion.is_number or assertion.is_approximate)
+    return is_exact and assertion.stance == Stance.CONTRADICTS and not assertion.is_broken
 
 
 def _same_reason_for_all(
@@ -516,21 +527,12 @@ def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, 
         for each in deciding[last + 1 :]
         if each.stance in (Stance.CONTRADICTS, Stance.UNKNOWN) or each.place[0] > at
     ]
-    later += [each for each in deciding[: last + 1] if _is_in_one_chain(each, at)]
     reason = None
     if _n_distinct_statements(later) > n_rivals:
         reason = WithheldReason.CONTRADICTED
     elif _is_one_of_many(supporting[-1], group, n_rivals):
         reason = WithheldReason.ONE_OF_MANY
     return _same_reason_for_all(group, reason)
-
-
-def _is_in_one_chain(assertion: Assertion, at: int) -> bool:
-    r"""Return True if a formula contradicts what it says itself: `\sqrt{h/g} = t_f = \sqrt{2h/g}` corrects nothing."""
-    is_exact = not (assertion.is_number or assertion.is_approximate)
-    return (
-        is_exact and assertion.place[0] == at and assertion.stance == Stance.CONTRADICTS and assertion.has_same_symbols
-    )
 
 
 def _without_asides(assertions: list[Assertion]) -> list[Assertion]:

@@ -80,9 +80,7 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
     is_torn = stated.formula.kind == "equation" and _has_two_values(joined)
     if is_torn or any(member.value == 0 for member in joined[1:-1]):
         return False
-    links = [check_link(left, right, context) for left, right in pairwise(joined)]
-    is_twice = joined[0].op == "sym" and any(each.reason == "varying_ratio" for each in links[1:])  # M = b/a = a/b
-    return not is_twice and all(each.status != "refuted" for each in links)
+    return all(check_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
 
 
 def is_truncated(stated: Statement, before: tuple[Expr, ...], context: Context) -> bool:

@@ -438,9 +438,9 @@ def withheld_reasons(
     """
     ordered = sorted(assertions, key=lambda each: each.place)
     reasons: dict[int, WithheldReason | None] = {}
-    torn = {each.place[0] for each in ordered if _is_exact_rival(each) and not is_number}  # one chain corrects nothing
-    ordered = [
-        replace(each, is_broken=each.is_broken or (each.stance == Stance.SUPPORTS and each.place[0] in torn))
+    torn = {_place_and_symbols(each) for each in ordered if _is_exact_rival(each) and not is_number}
+    ordered = [  # one chain corrects nothing
+        replace(each, is_broken=True) if each.stance == Stance.SUPPORTS and _place_and_symbols(each) in torn else each
         for each in ordered
     ]
     for each in ordered:
@@ -473,10 +473,19 @@ def withheld_reasons(
     return reasons
 
 
+def _place_and_symbols(assertion: Assertion) -> tuple[int, frozenset[str]]:
+    """Return the ordinal of an assertion's formula in the text, and the symbols that it is written in."""
+    return assertion.place[0], symbols_of(assertion.statement.formula)
+
+
 def _is_exact_rival(assertion: Assertion) -> bool:
-    """Return True for another formula in the symbols of a node that no refuted link of its chain makes."""
+    """Return True for another formula in the symbols of a node that no refuted link of its chain makes.
+
+    It has two symbols beside the node's own, so that none is the imaginary unit of a number.
+    """
     is_exact = assertion.has_same_symbols and not (assertion.is_number or assertion.is_approximate)
-    return is_exact and assertion.stance == Stance.CONTRADICTS and not assertion.is_broken
+    is_formula = len(symbols_of(assertion.statement.formula)) > 2
+    return is_exact and is_formula and assertion.stance == Stance.CONTRADICTS and not assertion.is_broken
 
 
 def _same_reason_for_all(

@@ -18,7 +18,6 @@ from prism.latex.word_lists import any_word
 
 _MOST = 3  # ties of a sentence that are put in
 _END = re.compile(r"[.;!?。！？](?=\s|\Z|[^\x00-\x7f])|\n\s*\n")
-_BEHIND = re.compile(r"[\s,;$()\\\[\]:]*")
 _UNDER = re.compile(
     rf"(?:as long as|provided(?: that)?|only|{any_word('conditions')}|{any_word('connectives')})[\s$(\\]*\Z",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-r"""What the sentence of a formula ties its letters to: values put in, and orders that the problem shuts out (C.2).
+r"""What its sentence ties the letters of a formula to: values put in, and cases that are shut out (semantics C.2).
 
 "For $a = 3f$: $b = \frac32 f$" takes no $b = \frac{af}{a - f}$ back, as it follows from it; nor does $u(R) = 0$ take
 $u = k(R^2 - r^2)$ back. What stands under `$a < f$` where the problem says that `a > f` is said of another case.

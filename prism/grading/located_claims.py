@@ -23,12 +23,14 @@ from prism.grading.claims.named_letters import with_tied_letters
 from prism.grading.claims.other_cases import other_case_orders, stated_case_orders, states_bound
 from prism.grading.claims.redefinitions import redefined_orders
 from prism.grading.claims.restating_forms import read_once, without_restatements
+from prism.grading.claims.ties import is_shut_out, tied_formulas
 from prism.grading.claims.unsettled_letters import unsettled_orders
 from prism.grading.parts.division import Part, letters_at
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, with_defined_names
 from prism.problem.answers.typed import plain_answer, typed_quantity, typed_value
 
+_OF_NO_CASE = "it is said of a case that the problem shuts out"
 _BEFORE = 60  # characters before a formula that may state it
 
 
@@ -49,6 +51,7 @@ class LocatedClaim:
         names_case: words of its clause name a case that cannot be checked.
         is_of_other_case: they say that it is another one than the problem's.
         is_in_passing: its sentence mentions it in passing, or says it of another case than the problem's.
+        tied: formulas before it in its sentence, which may put values in.
     """
 
     order: int
@@ -63,6 +66,7 @@ class LocatedClaim:
     names_case: bool = False
     is_of_other_case: bool = False
     is_in_passing: bool = False
+    tied: tuple[Formula, ...] = ()
 
     @property
     def is_committed(self) -> bool:
@@ -114,7 +118,9 @@ def locate_claims(
         parsed = _parse_all(located, own, frozenset(known), question)
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
-    withdrawn = withdrawn_orders(located, formulas)
+    tied = tied_formulas(located, formulas, text)
+    withdrawn = {order: _OF_NO_CASE for order, each in enumerate(tied) if is_shut_out(formulas[order], each, stated)}
+    withdrawn |= withdrawn_orders(located, formulas)
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
     letters = [_letters_within(parts, item.span) for item in located]
@@ -136,7 +142,7 @@ def locate_claims(
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
             item.latex in parsed.too_large, order in conditioned, order in cases,
             cases.get(order, False) and not is_answer(item),
-            _is_in_passing(item, answered[order], text) or (order in others and not is_answer(item)),
+            _is_in_passing(item, answered[order], text) or (order in others and not is_answer(item)), tied[order],
         )
         for order, item in enumerate(located)
     ]  # fmt: skip

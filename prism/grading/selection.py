@@ -27,6 +27,7 @@ from prism.grading.chain_statements import (
 )
 from prism.grading.claims.joints import superseded_orders
 from prism.grading.claims.restatements import restates
+from prism.grading.claims.ties import is_special_case
 from prism.grading.copies import is_copy
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
@@ -155,7 +156,9 @@ def _assertions_on_nodes(
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
-                if assertion.stance == Stance.CONTRADICTS and claim.is_of_other_case:
+                if assertion.stance == Stance.CONTRADICTS and (
+                    claim.is_of_other_case or _is_of_special_case(assertion, node, claim, matrix)
+                ):
                     assertion = replace(assertion, stance=Stance.NEUTRAL)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
@@ -201,6 +204,15 @@ def _is_rival(
         and not assertion.is_number
         and f.kind == "equation"
         and not (assertion.statement.conditions or claim.is_in_passing)
+    )
+
+
+def _is_of_special_case(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, matrix: MatchMatrix) -> bool:
+    """Return True if a claim, not presented as the answer, follows from a node on its quantity in a special case."""
+    task = matrix.cells.task
+    nodes = [each for each in task.references if not node.subjects.isdisjoint(each.subjects)]
+    return not is_answer(claim.located) and is_special_case(
+        assertion.statement.formula, nodes, claim.tied, matrix.cells
     )
 
 
@@ -426,6 +438,11 @@ def withheld_reasons(
     """
     ordered = sorted(assertions, key=lambda each: each.place)
     reasons: dict[int, WithheldReason | None] = {}
+    torn = {_place_and_symbols(each) for each in ordered if _is_exact_rival(each) and not is_number}
+    ordered = [  # one chain corrects nothing
+        replace(each, is_broken=True) if each.stance == Stance.SUPPORTS and _place_and_symbols(each) in torn else each
+        for each in ordered
+    ]
     for each in ordered:
         if each.stance == Stance.SUPPORTS and each.is_broken:
             reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
@@ -454,6 +471,21 @@ def withheld_reasons(
             if reason is None or place not in reasons or reasons[place] is not None:
                 reasons[place] = reason
     return reasons
+
+
+def _place_and_symbols(assertion: Assertion) -> tuple[int, frozenset[str]]:
+    """Return the ordinal of an assertion's formula in the text, and the symbols that it is written in."""
+    return assertion.place[0], symbols_of(assertion.statement.formula)
+
+
+def _is_exact_rival(assertion: Assertion) -> bool:
+    """Return True for another formula in the symbols of a node that no refuted link of its chain makes.
+
+    It has two symbols beside the node's own, so that none is the imaginary unit of a number.
+    """
+    is_exact = assertion.has_same_symbols and not (assertion.is_number or assertion.is_approximate)
+    is_formula = len(symbols_of(assertion.statement.formula)) > 2
+    return is_exact and is_formula and assertion.stance == Stance.CONTRADICTS and not assertion.is_broken
 
 
 def _same_reason_for_all(

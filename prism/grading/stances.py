@@ -394,6 +394,8 @@ def _contradicts(
         return True
     if verdict.status != Status.DIFFERENT or verdict.reason not in _CONTRADICTIONS:
         return False
+    if _is_of_function(stated, wanted, node):
+        return False
     if symbols_of(stated) == symbols_of(wanted):
         return True
     if wanted.kind == "inequality" and stated.kind == "equation":
@@ -402,6 +404,17 @@ def _contradicts(
     uses_givens = node.is_number or claimed_number(stated, task.context) or closed_form_number(stated)
     context = task.context if uses_givens else task.context_without_givens
     return is_solved and not n_unaccounted(wanted, stated, context)
+
+
+def _is_of_function(stated: Formula, wanted: Formula, node: ReferenceNode) -> bool:
+    r"""Return True if a statement is about a function: `s(t_f) = h`, or `\int u\,dr` where the node has u by r."""
+    subjects, names = symbols(*node.subjects), symbols_of(wanted)
+    return any(
+        (each.op == "apply" and not subjects.isdisjoint(symbols(*each.args)))
+        or (each.op == "integral" and each.args[1].name in names and not subjects.isdisjoint(symbols(each.args[0])))
+        for member in stated.members
+        for each in walk(member)
+    )
 
 
 def _is_far_from(expected: Numeric, stated: Formula, context: Context) -> bool:

@@ -27,7 +27,7 @@ _BESIDE = re.compile(
     rf"|{any_word('conditions', without='english')}|{any_word('connectives')})?(?: that)?)[\s$(\\:{{}}]*"
 )
 _TIED = frozenset(("equation", "chain", "expression"))
-_ENDS = re.compile(r"[\s$)\]}\\,]*(?:[.;\n]|\Z)")  # of the clause behind a condition
+_ENDS = re.compile(r"(?:\$?,? and \$[^$]*(?=\$))*[\s$)\]}\\,]*(?:only)?(?:[.;\n]|\Z)")  # of a condition's clause
 
 
 def conditioned_orders(

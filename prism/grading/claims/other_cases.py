@@ -71,10 +71,6 @@ _CORRECTION = re.compile(  # or an announcement: words that state the case of th
     r"\b(?:correct(?:ed|ion|ing|s|ly)?|slip|mistakes?|(?:right|final|true) (?:result|answer|value|one|formula))\b",
     re.IGNORECASE,
 )
-_CASE_BY_FORMULA = re.compile(rf"{any_word('conditions')}\s*§", re.IGNORECASE)
-_CASE_BEFORE_COLON = re.compile(  # `$n = 1$: $v = gt$`, a value put in
-    r"\$[^$=]{1,30}=\s*(?:[-+−\d./]|\\(?:pi|infty|d?frac)(?![A-Za-z])|[{}]){1,20}\$\s*:[\s$\\(\[]*\Z"
-)
 _LIMITS = re.compile(  # `h \to 0`, and no arrow that leads to a result
     r"[A-Za-z0-9}]\s*(?:\\(?:to|rightarrow)(?![A-Za-z])|→)\s*(?:\d|\\infty|∞)|\\(?:gg|ll|propto|sim)(?![A-Za-z])|[≫≪∝]"
 )
@@ -143,7 +139,7 @@ def stated_case_orders(
         before = text[max(0, start - _LONGEST) : start]
         clause = before[max((end.end() for end in _CLAUSE_END.finditer(before)), default=0) :]
         prose = _FORMULAS.sub(" § ", clause.rstrip("$ \n"))
-        if _CASE_BY_FORMULA.search(prose) or _LIMITS.search(clause) or _CASE_BEFORE_COLON.search(clause):
+        if _LIMITS.search(clause):
             found[k] = False
         if _CASE_WORD.search(prose) is None or _CORRECTION.search(prose):
             continue

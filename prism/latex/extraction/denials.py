@@ -54,7 +54,9 @@ _FUNCTION = frozenset(
     ("common", "subjects", "referring", "stating", "linking", "right", "obliging", "asserting", "relative", "negators")
 )
 _CONDITIONS = frozenset(("ifs", "limiting"))
+_SEMICOLONS = frozenset((";", "；"))
 _COMMAS = frozenset((",", "，", "、"))
+_BETWEEN = re.compile(r"\\[a-z]+|[ .,({（\[*]")  # a formula and a bracket
 _STOPS = frozenset(".!。！\n")
 _TAKING_BACK = frozenset(("withdrawing", "dropping"))
 _SHORTEST_NOUN, _SHORTEST_UNPARTED_NOUN = 9, 3  # letters of a phrase that names what it refers to
@@ -536,7 +538,11 @@ def _is_taken_back(read: WordedText, at: _Formula) -> bool:
             return False
         has_name |= FORMULA in read.text[clause.start : clause.end]
         is_apposed = clause is read.clauses[at.place + 1] and clause.opening in _COMMAS
-        is_first = clause.sentence > last or (is_apposed and not read.n_words(at.end, read.clauses[at.place].end))
+        is_first = (
+            clause.sentence > last
+            or clause.opening in _SEMICOLONS
+            or (is_apposed and not read.n_words(at.end, read.clauses[at.place].end))
+        )
         if is_subject and clause.sentence == own and says_wrong(read, clause.start, clause.end):
             return True
         if _withdraws(read, clause) or (not has_name and _refers_back(read, clause, own, is_first=is_first)):
@@ -641,7 +647,7 @@ def _is_bracketed(read: WordedText, at: _Formula) -> bool:
     if at.place + 1 >= len(read.clauses):
         return False
     clause = read.clauses[at.place + 1]
-    if not clause.opening or clause.opening not in "(（" or read.text[at.end : clause.start].strip(" .,(（"):
+    if not clause.opening or clause.opening not in "(（[" or _BETWEEN.sub("", read.text[at.end : clause.start]):
         return False
     marks = read.within(clause.start, clause.end)
     if (

@@ -106,7 +106,8 @@ def _numbered_places(text: str, blocks: Sequence[Block], masked: MaskedText) -> 
 # Passed over --------------------------------------------------------------------------------------------------------
 
 _REACH = 400  # characters before the word in which the two formulas stand
-_CHOOSING = frozenset(("choosing", "right", "wrong", "dropping", "withdrawing"))
+_PASSING_OVER = frozenset(("wrong", "faulty", "mistakes", "dropping", "withdrawing"))
+_CHOOSING = _PASSING_OVER | {"choosing", "right"}
 _SUPPOSED = re.compile(  # in a text in lower case
     r"\b(?:assum\w*|suppos\w*|let|grant\w*|hypothes\w*|angenommen|sei|gilt|admettons|soit|supong\w*|supon\w*)\b[^.;]{0,30}\Z"
 )
@@ -130,8 +131,9 @@ def passed_over_blocks(masked: MaskedText) -> frozenset[int]:
             continue
         if "counted" in place.roles and behind != 2:
             continue  # of more than two it may be any
-        is_denied = has_role(masked.worded, clause.start, place.start, "negators")
-        is_denied = is_denied != (not chosen.isdisjoint(("wrong", "dropping", "withdrawing")))
+        high = max((mark.start for mark in marks if _CHOOSING & mark.roles), default=0)
+        is_denied = has_role(masked.worded, clause.start, max(place.start, high), "negators")
+        is_denied = is_denied != (not chosen.isdisjoint(_PASSING_OVER))
         found.add(behind - 1 if ("former" in place.roles) != is_denied else behind - 2)
     return frozenset(found)
 

@@ -45,32 +45,32 @@ DIAGNOSIS = 125_000_000  # of a diagnosis, after which no further formula is loo
 LOCATING = 25_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 40_000_000  # one formula in a diagnosis, or three even shares of what is left
 LEAST_DIAGNOSED = 1_000_000  # of a formula, however many are left: 1000 cheap ones
-REPAIRS = 14_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
-DIAGNOSED_NODE = 14_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
-OTHER_LETTERS = 3_750_000  # one formula with a symbol renamed, beside the nodes about the same letter
-CONSEQUENCES = 12_500_000  # what follows from the equations of a solution or a wrong one; other letters: 300 equations
+REPAIRS = 18_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
+DIAGNOSED_NODE = 18_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
+OTHER_LETTERS = 5_000_000  # one formula with a symbol renamed, beside the nodes about the same letter
+CONSEQUENCES = 16_000_000  # what follows from the equations of a solution or a wrong one; other letters: 300 equations
 STEP = 200  # operations of a step in Python: a node visited, a token read, an instruction requested
 
 # Calls of authors: their files come from whoever may ask a server for a grade.
-DEFINITION = 5_000_000  # one definition of a problem's text beside the nodes: two nodes of long sums
-KNOWLEDGE = 10_000_000  # all of them: 60 definitions beside 60 nodes are 200 000 pairs
+DEFINITION = 7_000_000  # one definition of a problem's text beside the nodes: two nodes of long sums
+KNOWLEDGE = 15_000_000  # all of them: 60 definitions beside 60 nodes are 200 000 pairs
 NODE = 15_000_000  # a formula of a node, or a definition, beside itself: each solution would pay for nested integrals
-NODES = 40_000_000  # all of them, beside those for each node: 60 formulas that are just cheap enough
-EACH_NODE = 400_000  # of a problem: a sum of six terms costs a tenth to half of it, and a problem has up to 1000 nodes
-SUBJECTS = 5_000_000  # the nodes beside each other, for the quantities that they share: 30 sums beside 30 equal ones
+NODES = 50_000_000  # all of them, beside those for each node: 60 formulas that are just cheap enough
+EACH_NODE = 600_000  # of a problem: a sum of six terms costs a tenth to half of it, and a problem has up to 1000 nodes
+SUBJECTS = 8_000_000  # the nodes beside each other, for the quantities that they share: 30 sums beside 30 equal ones
 NUMBER = 1_000_000  # the number that one node has to state: a root of a dear formula is looked for in 60 steps
-NUMBERS = 5_000_000  # all of them
-STATED = 2_000_000  # one formula of a problem's text beside all nodes, and one pair of a draft
-GIVEN = 30_000_000  # all of them: a text of 100 formulas beside 60 nodes
-CHECK = 30_000_000  # one check of the linter, but for those that grade copies
-LINT = 20_000_000  # all checks of the linter, beside those for each node: 50 accepted forms are graded 50 times
-LINTED_NODE = 7_000_000  # of each node: copies of the nodes are graded, each time with a lower budget
-READING = 10_000_000  # the formulas of a draft, each tested for saying something: 60 dear ones
-MERGING = 15_000_000  # the formulas of a draft beside each other: 64 on one quantity are 2000 pairs
-ANSWERS = 5_000_000  # the answers of a draft beside its formulas
-ENTAILED = 2_500_000  # one equation of a draft beside those that it may follow from, of which no point is found
-ORIGINS = 20_000_000  # all of them: 30 equations with 40 sets of others each
-DRAFT = 60_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
+NUMBERS = 7_000_000  # all of them
+STATED = 3_000_000  # one formula of a problem's text beside all nodes, and one pair of a draft
+GIVEN = 40_000_000  # all of them: a text of 100 formulas beside 60 nodes
+CHECK = 40_000_000  # one check of the linter, but for those that grade copies
+LINT = 30_000_000  # all checks of the linter, beside those for each node: 50 accepted forms are graded 50 times
+LINTED_NODE = 10_000_000  # of each node: copies of the nodes are graded, each time with a lower budget
+READING = 15_000_000  # the formulas of a draft, each tested for saying something: 60 dear ones
+MERGING = 25_000_000  # the formulas of a draft beside each other: 64 on one quantity are 2000 pairs
+ANSWERS = 8_000_000  # the answers of a draft beside its formulas
+ENTAILED = 4_000_000  # one equation of a draft beside those that it may follow from, of which no point is found
+ORIGINS = 30_000_000  # all of them: 30 equations with 40 sets of others each
+DRAFT = 90_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
 
 
 class OverBudget(Exception):

@@ -306,7 +306,7 @@ def test_what_stands_what_goes_on_and_what_is_right_besides() -> None:
 def test_of_a_step_that_counts_in_part_both_is_said() -> None:
     ((state, says),) = told(r"$v_1 = \sqrt{2 g h} = \sqrt{4 g h}$")
     assert state == "stands"
-    assert says.startswith("This stands, and something else that it says does not count. Different things are said")
+    assert says.startswith("This stands, and something else that it says does not count. Look again at this chain")
 
 
 def test_a_wrong_number_behind_a_formula_that_stands_is_hinted_at_without_the_right_one() -> None:

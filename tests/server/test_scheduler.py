@@ -260,7 +260,7 @@ def test_what_is_admitted_is_bounded_by_what_it_may_cost() -> None:
         with pytest.raises(RefusedRequest) as refused:
             bench.submit("x")
         assert refused.value.status_code == 429
-        assert refused.value.headers == {"retry-after": "3"}  # excess of a solution and a character, over their speed
+        assert refused.value.headers == {"retry-after": "2"}  # excess of a solution and a character, over their speed
         await bench.end("", Graded("row", 5))
         bench.submit("", allowed=7)
 

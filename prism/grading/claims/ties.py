@@ -53,17 +53,22 @@ def tied_formulas(
 
 
 def is_shut_out(claim: Formula | None, tied: Collection[Formula], stated: Collection[Formula]) -> bool:
-    """Return True if the nearest order of letters of a claim reverses one that the problem states: `a < f`, `a > f`."""
+    """Return True if the nearest order of letters of a claim reverses one that the problem states: `a < f`, `a > f`.
+
+    A problem that states both asks about both.
+    """
     under = next((f for f in tied if len(f.members) == 2 and f.relations[0] in _ORDERS), None)
     if claim is None or under is None or not symbols_of(under) <= symbols_of(claim):
         return False
-    (left, right), sign = under.members, under.relations[0][0]
-    return any(
-        {*f.relations} == {other} and (*members,) == (left, right)[:: 1 if other != sign else -1]
+    sign = under.relations[0][0]
+    found = {
+        (members == under.members) == (other == sign)
         for f in stated
         for other in "<>"
         for members in combinations(f.members, 2)
-    )
+        if {*f.relations} == {other} and members in (under.members, under.members[::-1])
+    }
+    return found == {False}
 
 
 def is_special_case(

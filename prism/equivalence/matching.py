@@ -218,7 +218,10 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
     if reference.kind == "implication":
         return _match_implications(reference, claim, context)
     stated, required = statements_of(claim), _required_statements(reference, context)
-    worst = _worst_match(required, stated, context, spec)
+    worst = _best_match(required[0], stated, context, spec)
+    for each in required[1:]:
+        if worst.status != Status.DIFFERENT:
+            worst = max(worst, _best_match(each, stated, context, spec), key=lambda found: RANK[found.status])
     if worst.status != Status.EQUIVALENT and reference.kind == "chain" and claim.parts:
         worst = _match_links(reference, stated, context, spec) or worst
     if worst.status == Status.EQUIVALENT and _have_several_signs(required) and _have_several_signs(stated):
@@ -243,18 +246,6 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         ):
             return common
     return worst
-
-
-def _worst_match(
-    required: tuple[Statement, ...], stated: tuple[Statement, ...], context: Context, spec: NumberSpec
-) -> Verdict:
-    """Match required statements with those of a claim, up to the first that differs; return the worst verdict."""
-    found: list[Verdict] = []
-    for each in required:
-        found.append(_best_match(each, stated, context, spec))
-        if found[-1].status == Status.DIFFERENT:
-            break
-    return max(found, key=lambda each: RANK[each.status])
 
 
 def _may_only_be_written_otherwise(a: Formula, b: Formula) -> bool:

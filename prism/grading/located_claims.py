@@ -119,8 +119,8 @@ def locate_claims(
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
     tied = tied_formulas(located, formulas, text)
-    withdrawn = {order: _OF_NO_CASE for order, each in enumerate(tied) if is_shut_out(formulas[order], each, stated)}
-    withdrawn |= withdrawn_orders(located, formulas)
+    shut_out = (order for order, each in enumerate(tied) if is_shut_out(formulas[order], each, stated))
+    withdrawn = {**dict.fromkeys(shut_out, _OF_NO_CASE), **withdrawn_orders(located, formulas)}
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
     letters = [_letters_within(parts, item.span) for item in located]

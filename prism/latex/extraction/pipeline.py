@@ -656,7 +656,7 @@ def _boxed_members(
 
 
 def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int) -> _FormulasAndLeft:
-    """Read a box: with relations like a block; without any it is one formula, a single value or a sentence."""
+    """Read a box: with relations or words in front of its rows like a block, else as one formula, value or sentence."""
     formulas, after = _read_rows(scanned, "boxed", left, depth)
     if len(formulas) == 1:
         latex = _computer_number_latex(formulas[0].latex)
@@ -670,7 +670,9 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
     stating = {item.start for item in words if item.kind != "prose"}
     if any(_changes_row(item) for item in words) or (stating and stating <= _denied_in_words(words)):
         return [], left
-    is_bare = bool(row) and not scanned.mentions_relation()
+    rows = split_into_rows(row) if len(formulas) > 1 else []
+    is_named = len(rows) > 1 and all(any(item.kind in ("text", "prose") for item in each) for each in rows)
+    is_bare = bool(row) and not scanned.mentions_relation() and not is_named
     content = " ".join(scanned.edited_source(scanned.start, scanned.end).split()) if is_bare else ""
     listed = values_in_rows(content)
     if is_bare and (is_sentence or listed or len(formulas) != 1):

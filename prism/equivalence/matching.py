@@ -53,7 +53,7 @@ from prism.equivalence.numbers.known_values import closed_form_number, evaluate_
 from prism.equivalence.numbers.stated import Numeric, StatedNumber, stated_number
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.points.screens import refute
-from prism.equivalence.running_indices import with_indices_alike, with_one_running_index
+from prism.equivalence.running_indices import with_indices_alike, with_one_running_index, with_transposes_alike
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.statements import Statement, definitions_of_own_letters, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
@@ -180,7 +180,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     if called is not None and called.is_shown:
         return match(called.a, called.b, called.context, spec)
     reference, claim = with_one_running_index(*_with_one_name(reference, claim), context.givens.keys())
-    reference, claim = with_indices_alike(reference, claim)
+    reference, claim = with_transposes_alike(*with_indices_alike(reference, claim))
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
     verdict = review_by_courses(reference, claim, context, verdict)
     if called is not None and _match_renamed(called.a, called.b, called.context, spec).status != verdict.status:

@@ -2,6 +2,8 @@ r"""The running index of a recursion: `a_{k+1} = r a_k` and `a_n = r a_{n-1}` sa
 
 A letter runs if a quantity has it as an index at two places, n and n + 1. Which letter it is, and from where it is
 counted, says nothing; both formulas get the letter of the reference, and count from the first of their places.
+
+Labels of names that are written in two ways, with and without commas or as a transpose and as a power T, become one.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from prism.algebra.expr import Expr, Formula, number, rewritten, symbol, traits_of, walk
-from prism.algebra.symbols import Symbol, labels_of, relabelled, spelled, symbol_of
+from prism.algebra.symbols import TURNED, Symbol, labels_of, relabelled, spelled, symbol_of
 
 _BINDERS = frozenset(("sum", "product", "integral", "contour", "limit"))
 _COORDINATES = frozenset((*"ijklmnrtxyz0123456789", r"\theta", r"\phi"))
@@ -59,6 +61,21 @@ def with_indices_alike(reference: Formula, claim: Formula) -> tuple[Formula, For
         if node.name not in listed:
             return node
         return Expr(node.op, node.args, spelled(read.head, "".join(labels_of(read.sub)), read.sup))
+
+    return rewritten(reference, changed), rewritten(claim, changed)
+
+
+def with_transposes_alike(reference: Formula, claim: Formula) -> tuple[Formula, Formula]:
+    r"""Return two formulas with `A^T` as the transpose of A, if one of them writes `A^\top` for it."""
+    names = traits_of(reference).names | traits_of(claim).names
+    turned = {symbol_of(name).body: name for name in names if symbol_of(name).sup in TURNED} if "T" in names else {}
+    if not turned:
+        return reference, claim
+
+    def changed(node: Expr) -> Expr:
+        """Return a node with the power T of a letter as its transpose."""
+        is_turned = node.op == "pow" and node.args[1] == symbol("T") and node.args[0].name in turned
+        return symbol(turned[node.args[0].name]) if is_turned else node
 
     return rewritten(reference, changed), rewritten(claim, changed)
 

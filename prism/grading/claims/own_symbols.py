@@ -381,11 +381,12 @@ def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: b
     for new in reached:
         charge(_LOOK)
         is_nearer = new.place < place and not (first and not _has_same_symbols(new, chosen))
-        is_name = _is_alias_of_known(new, own) and (new.place < place or not _is_formula_before(chosen, place))
+        is_alias = _is_alias_of_known(new, own)
+        is_name = is_alias and (new.place < place or not _is_formula_before(chosen, place))
         if chosen is None or is_nearer or is_name:
             chosen = new
-        if _is_alias_of_known(chosen, own):
-            break
+            if is_alias:
+                break
     beside = next((each for each in reached if each.place == place + 1 and each.place in own.joined), None)
     is_name = chosen is not None and _is_alias_of_known(chosen, own)
     if beside is not None and not is_name and (not first or _has_same_symbols(beside, chosen)):

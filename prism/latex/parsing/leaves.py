@@ -55,6 +55,7 @@ _CHANGES = frozenset(
 )
 _STATE_FUNCTIONS = frozenset("GHSU")
 SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
+_ON_A_MATRIX = {"T": "T", "H": r"\dagger"}  # superscripts that are no powers of it
 _LABEL_STARS = frozenset(("*", r"\ast", r"\star"))
 _TAKES_LABEL = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
 _PARTICLES = frozenset((r"\pi", r"\mu", r"\tau", "K", "W", r"\Sigma", r"\Lambda", r"\Xi", "D", "B"))
@@ -197,9 +198,9 @@ def read_scripts(cursor: Cursor, item: Token) -> Token:
             if item.type == "PAREN" and inner and all(part.type == "PRIME" for part in inner):
                 cursor.index = after
                 item = Token("LISTED", "opaque " + "'" * len(inner), item.pos, item.gap, args=[[item]])
-            elif item.text == "matrix" and [part.text for part in inner] == ["T"]:
+            elif item.text == "matrix" and len(inner) == 1 and (turned := _ON_A_MATRIX.get(inner[0].text)):
                 cursor.index = after
-                item = Token("LISTED", "opaque T", item.pos, item.gap, args=[[item]])
+                item = Token("LISTED", f"opaque {turned}", item.pos, item.gap, args=[[item]])
             elif item.type in _TAKES_LABEL and (
                 label := superscript_label(inner) or _index_alone(inner, cursor.indices)
             ):

@@ -136,7 +136,7 @@ GREEK = frozenset(f"\\{name}" for name in (
 LETTERS = GREEK.union(r"\hbar \ell \hslash \lambdabar \digamma \beth \imath \jmath \aleph \wp".split())
 VARIANTS = {r"\varepsilon": r"\epsilon", r"\varphi": r"\phi", r"\vartheta": r"\theta", r"\varrho": r"\rho",
             r"\varsigma": r"\sigma", r"\varkappa": r"\kappa", r"\hslash": r"\hbar",
-            r"\dag": r"\dagger", r"\ddag": r"\ddagger"}  # fmt: skip
+            r"\dag": r"\dagger", r"\ddag": r"\ddagger", r"\ast": "*"}  # fmt: skip
 
 FUNCTIONS = {
     "sin": "sin", "cos": "cos", "tan": "tan", "tg": "tan", "cot": "cot", "ctg": "cot", "sec": "sec", "csc": "csc",

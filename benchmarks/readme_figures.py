@@ -464,7 +464,9 @@ def new_problems() -> list[str]:
         found = data["result"][name]
         ours, ratio = found["this tree"], found["ratios"]["tree before"]
         before = data["result"]["base"][:7]
-        beside = f"{ratio['mean']} times the rate of {before}, the slowest hundredth {ratio['p99']} times"
+        stopped = found["tree before"]["outcomes"].get("timeout", 0)
+        rate = f"{ratio['mean']} times" + f", {stopped} of which that tree had not ended after a minute" * bool(stopped)
+        beside = f"at the median {ratio['median']} times the rate of {before}, at the mean {rate}"
         lines.append(f"{ours['a_second']} on {name} ({found['responses']}; {beside})")
     of = f"one of {data['cores']} cores, {data['machine']}; {provenance(data)}"
     return [f"A processor second grades, each response to a new problem: {' and '.join(lines)} ({of})."]

@@ -78,7 +78,7 @@ CANONICAL = (
     (r"|x|", r"\lvert x \rvert"),
     # names
     (r"E_{\text{kin}}'", r"E'_{kin}"),
-    (r"\psi^\ast_+", r"\psi_{+}^{\ast}"),
+    (r"\psi^\ast_+", r"\psi_{+}^{*}"),
     (r"H^{\text{above}}", r"H^{\mathrm{above}}"),
     (r"\Delta \bar x_0", r"\Delta \bar{x}_0"),
     (r"x''", "x''"),

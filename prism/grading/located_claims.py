@@ -112,10 +112,8 @@ def locate_claims(
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
-    parsed = _parse_all(located, context, frozenset(known), question)
-    own = with_defined_names(context, (each for each in parsed.read.values() if isinstance(each, Formula)), known)
-    if own is not context:
-        parsed = _parse_all(located, own, frozenset(known), question)
+    questions = questions or {"": question}
+    parsed = _parse_with_own_letters(located, context, frozenset(known), question)
     read = [parsed.read[item.latex] for item in located]
     formulas = [each if isinstance(each, Formula) else None for each in read]
     tied = tied_formulas(located, formulas, text)
@@ -131,8 +129,8 @@ def locate_claims(
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     formulas = with_tied_letters(located, formulas, text, known, question)
     conditioned = conditioned_orders(located, formulas, text, known, stated, context)
-    others = other_case_orders(located, letters, text, questions or {"": question})
-    cases = stated_case_orders(located, letters, text, questions or {"": question})
+    others = other_case_orders(located, letters, text, questions)
+    cases = stated_case_orders(located, letters, text, questions)
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     answered = with_italic_units(answered, known_dimensions(context, stated), known)
     answered = [None if f is None else without_restatements(f, context) for f in answered]
@@ -173,6 +171,15 @@ class _Parsed:
     read: dict[str, Formula | str] = field(default_factory=dict)
     too_large: set[str] = field(default_factory=set)
     errors: dict[int, Exception] = field(default_factory=dict)
+
+
+def _parse_with_own_letters(
+    located: Sequence[LocatedFormula], context: Context, known: frozenset[str], question: str
+) -> _Parsed:
+    """Parse the formulas of a solution; anew if they define letters that would else be read as something else."""
+    parsed = _parse_all(located, context, known, question)
+    own = with_defined_names(context, (each for each in parsed.read.values() if isinstance(each, Formula)), known)
+    return parsed if own is context else _parse_all(located, own, known, question)
 
 
 def _parse_all(located: Sequence[LocatedFormula], context: Context, known: frozenset[str], question: str) -> _Parsed:

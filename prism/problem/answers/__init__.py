@@ -152,11 +152,13 @@ def formulas_of_answer(written: str) -> list[str]:
         return [item.latex for item in extract(whole if "$" in bare else written)]
     if (components := components_of(read)) is not None:
         return [write(part) for part in components.parts]
-    first = read.parts[0] if read.kind == "conditional" else read  # what a letter of several is, is asked for too
+    first, *conditions = read.parts if read.kind == "conditional" else (read,)
     if first.kind == "system" or any(member.op == "list" for member in first.members):
         cut = [item.latex for item in extract(rf"\boxed{{{bare}}}")]  # as a solution's box is read
-        if len(cut) > 1 or first.kind == "system":
-            return cut if len(cut) > 1 else [part.latex for part in first.parts]
+        if len(cut) > 1:
+            return cut
+    if first.kind == "system":
+        return [part.latex for part in (*first.parts, *conditions)]  # what a letter of them is, is asked for too
     if read.kind == "alternatives" and all(part.kind == "expression" for part in read.parts):
         return [rf"\{{{', '.join(write(part) for part in read.parts)}\}}"]
     if "approx" in read.relations and not symbols(*read.members):  # a number, and what comes out

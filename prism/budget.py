@@ -23,7 +23,7 @@ from functools import wraps
 from itertools import islice
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -83,6 +83,15 @@ class OverBudget(Exception):
 
 
 _Found = tuple[Any, int]  # a remembered result and its price
+_Asked = dict[Hashable, tuple[_Found, bool]]
+
+
+class _InParts(NamedTuple):
+    """A result with the operations that it costs by itself, and the remembered results that it asks for."""
+
+    result: Any
+    own: int
+    asked: dict[Hashable, _Found]
 
 
 class Account:
@@ -100,11 +109,15 @@ class Account:
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
         known: the remembered results that are paid for, by function and arguments; of a property by its own place too.
+        asked: the results that a `recalled` one asks for while it is worked out, each with True if it was paid for
+            before; None at any other time.
+        repeated: the prices of results asked for again, which are paid for.
+        is_settled: whatever had been paid for before, each share would have ended, or not ended, as it did.
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "begun", "each", "has_extra", "is_cut", "is_exhausted", "known", "limit",
-        "outside", "spent",
+        "allowance", "allows_extra", "asked", "begun", "each", "has_extra", "is_cut", "is_exhausted", "is_settled",
+        "known", "limit", "outside", "repeated", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -120,6 +133,9 @@ class Account:
         self.has_extra: bool | None = None if outside is None else outside.has_extra
         self.is_cut = False
         self.known: dict[Hashable, _Found] = {} if outside is None else outside.known
+        self.asked: _Asked | None = None if outside is None else outside.asked
+        self.repeated = 0
+        self.is_settled = True
 
     @property
     def owner(self) -> Account:
@@ -149,15 +165,54 @@ class Account:
 
         Raises OverBudget where the account cannot pay.
         """
-        before, known = self.spent, self.known
-        self.known = {}
+        before, kept = self.spent, (self.known, self.asked, self.repeated, self.is_settled)
+        self.known, self.asked = {}, None
         try:
             result = build(*args)
         finally:
-            self.known = known
+            self.known, self.asked, self.repeated, self.is_settled = kept
         if self.owner.is_exhausted:  # somebody below caught it: the result is not that of the whole work
             raise OverBudget(self.owner)
         return result, self.spent - before
+
+    def take(self, key: Hashable, found: _Found, *, is_repeated: bool) -> None:
+        """Note that a result is asked for, which is paid for from now on."""
+        if is_repeated:
+            self.repeated += found[1]
+        else:
+            self.known[key] = found
+        if self.asked is not None:
+            self.asked.setdefault(key, (found, is_repeated))
+
+    def work_out_in_parts(self, build: Callable[..., Any], args: tuple[Any, ...]) -> tuple[_InParts, bool]:
+        """Work out a result and pay for what is not paid for yet; return it with its parts, and if it may be kept.
+
+        Raises OverBudget where the account cannot pay.
+        """
+        before, outer, was_settled = self.spent, self.asked, self.is_settled
+        asked: _Asked = {}
+        self.asked, self.is_settled = asked, True
+        try:
+            result = build(*args)
+            own = self.spent - before - sum(found[1] for found, is_repeated in asked.values() if not is_repeated)
+            is_kept = self.is_settled
+        finally:
+            self.asked, self.is_settled = outer, self.is_settled and was_settled
+        if outer is not None:
+            for key, how in asked.items():
+                outer.setdefault(key, how)
+        return _InParts(result, own, {key: found for key, (found, _) in asked.items()}), is_kept
+
+    def pay_in_parts(self, parts: _InParts) -> bool:
+        """Pay for what a result costs by itself, and for what it asks for and is not paid for; False if that fails."""
+        due = {key: found for key, found in parts.asked.items() if key not in self.known}
+        price = parts.own + sum(found[1] for found in due.values())
+        if price > self.limit - self.spent:
+            return False
+        self.charge(price)
+        for key, found in parts.asked.items():
+            self.take(key, found, is_repeated=key not in due)
+        return True
 
 
 class _TrialOver(BaseException):
@@ -326,6 +381,10 @@ class share:  # noqa: N801 - a context manager, used like a function
         _current.reset(self._token)
         if self._outside is not None:
             self._outside.spent += self._account.spent
+            self._outside.repeated += self._account.repeated
+            full = self._account.spent + self._account.repeated
+            if full > self._limit or self._account.is_exhausted or not self._account.is_settled:
+                self._outside.is_settled = False
         return isinstance(error, OverBudget) and error.account is self._account
 
 
@@ -357,11 +416,11 @@ class Store:
     def __init__(self, size: int) -> None:
         """Create an empty store."""
         self.size = size
-        self.kept: dict[Hashable, _Found] = {}
+        self.kept: dict[Hashable, Any] = {}
         self.lock = Lock()
         _emptied.append(self.kept.clear)
 
-    def keep(self, key: Hashable, found: _Found) -> None:
+    def keep(self, key: Hashable, found: tuple[Any, ...]) -> None:
         """Keep a result with its cost; not while another thread does, which a process forked off would wait for."""
         if not self.lock.acquire(blocking=False):
             return
@@ -396,6 +455,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                 return _within(Account(math.inf), look_up, args)
             key = build, args
             found = account.known.get(key)
+            is_repeated = found is not None
             if found is None:
                 found = own_store.kept.get(key)
                 if found is None:
@@ -403,10 +463,48 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                     own_store.keep(key, found)
                 else:
                     account.charge(found[1])
-                account.known[key] = found
+            account.take(key, found, is_repeated=is_repeated)
             return found[0]  # type: ignore[no-any-return]
 
         look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
+        return look_up
+
+    return decorate
+
+
+def recalled(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorate a function as `remembered` does, for results that share most of what they ask for.
+
+    An account pays for what such a result costs by itself, and of what it asks for only for what is not paid for: as if
+    it were worked out anew. It is worked out anew where a share of it might end otherwise.
+
+    Args:
+        size: how many results the process keeps.
+    """
+    store = Store(size)
+
+    def decorate(build: Callable[P, T]) -> Callable[P, T]:
+        """Return the recalling function."""
+
+        @wraps(build)
+        def look_up(*args: P.args, **kwargs: P.kwargs) -> T:
+            """Return the result for these arguments; charge the current account what is not paid for."""
+            assert not kwargs
+            account = _current.get()
+            if account is None:
+                return _within(Account(math.inf), look_up, args)
+            key = build, args
+            found = account.known.get(key)
+            if found is None:
+                parts: _InParts | None = store.kept.get(key)
+                if parts is None or not account.pay_in_parts(parts):
+                    parts, is_kept = account.work_out_in_parts(build, args)
+                    if is_kept:
+                        store.keep(key, parts)
+                account.known[key] = found = parts.result, 0
+            return found[0]  # type: ignore[no-any-return]
+
+        look_up.cache_clear = store.kept.clear  # type: ignore[attr-defined]
         return look_up
 
     return decorate
@@ -463,7 +561,8 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
         if account is None:
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
-        if found is not None and id(found) in account.known:
+        if found is not None and id(found) in account.known and account.asked is None:
+            account.repeated += found[1]
             return found[0]  # type: ignore[no-any-return]
         key = self._build, holder
         paid = account.known.get(key)
@@ -475,5 +574,6 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             holder.__dict__[self._priced] = found
         elif paid is None:
             account.charge(found[1])
-        account.known[key] = account.known[id(found)] = found
+        account.take(key, found, is_repeated=paid is not None)
+        account.known[id(found)] = found
         return found[0]  # type: ignore[no-any-return]

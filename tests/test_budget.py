@@ -14,6 +14,7 @@ from prism.budget import (
     Store,
     charge,
     may_begin,
+    recalled,
     remembered,
     remembered_property,
     share,
@@ -150,6 +151,68 @@ def test_a_limit_ends_a_share_where_it_ended_before(seed: int) -> None:
 
     for limit in (math.inf, random.randrange(200)):
         assert spent(limit) == spent(limit)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_a_recalled_result_costs_what_working_it_out_anew_would(seed: int) -> None:
+    """Blocks of work with shares that may end, asked by accounts that have paid for other things before, or are small.
+
+    The oracle works every block out anew, once for each account.
+    """
+    random = Random(seed)
+    store = Store(random.randrange(1, 8))
+    functions = random_graph(random, 8, 6, store)
+    plans = [
+        [(random.choice((math.inf, random.randrange(1, 40))), random.choice(functions), random.randrange(3))
+         for _ in range(random.randrange(1, 4))]
+        for _ in range(6)
+    ]  # fmt: skip
+
+    def block(n: int) -> tuple[bool, ...]:
+        over = []
+        for most, function, argument in plans[n]:
+            with share(most) as work:
+                charge(n)
+                function(argument)
+            over.append(work.is_exhausted)
+        return tuple(over)
+
+    recalling = recalled(random.randrange(1, 8))(block)
+    asked = [random.randrange(len(plans)) for _ in range(12)]
+    before = [(random.choice(functions), random.randrange(3)) for _ in range(random.randrange(3))]
+
+    def spent(ask: Callable[[int], tuple[bool, ...]], limit: float) -> object:
+        found: list[object] = []
+        with share(limit) as account:
+            for function, argument in before:
+                function(argument)
+            for n in asked:
+                try:
+                    found.append(ask(n))
+                except OverBudget:
+                    found.append("over")
+                    break
+        return found, account.spent, account.is_exhausted
+
+    for limit in (math.inf, random.randrange(200), math.inf, random.randrange(60)):
+        anew: dict[int, tuple[bool, ...]] = {}
+        wanted = spent(lambda n: anew[n] if n in anew else anew.setdefault(n, block(n)), limit)  # noqa: B023
+        assert spent(recalling, limit) == wanted
+        before = [(random.choice(functions), random.randrange(3)) for _ in range(random.randrange(3))]
+        random.shuffle(asked)
+
+
+def test_a_recalled_result_is_worked_out_once() -> None:
+    @recalled(10)
+    def build(n: int) -> int:
+        CALLS.append("recalled")
+        charge(n)
+        return leaf(n)
+
+    CALLS.clear()
+    leaf = made(10)
+    assert [cost_of(lambda: build(5)), cost_of(lambda: (leaf(5), build(5), build(5)))] == [15, 15]
+    assert CALLS == ["recalled", "built"]
 
 
 @pytest.mark.parametrize("limit", range(0, 60, 3))

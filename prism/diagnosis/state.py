@@ -101,12 +101,15 @@ def read_formulas(prepared: PreparedProblem, grade: Grade) -> list[ReadFormula]:
             read.append((position, item, parse(item.latex, context=task.context)))
         except LatexSyntaxError:  # a grade that was made elsewhere
             continue
-    found = build_match_matrix(task, [Claim(f, item.kind == "boxed") for _, item, f in read])
+    written = [Claim(f, item.kind == "boxed") for _, item, f in read]
+    latest = dict.fromkeys(reversed(written))  # equal formulas in several places are one claim, at the last of them
+    places = {claim: place for place, claim in enumerate(reversed(latest))}
+    found = build_match_matrix(task, list(places))
     defining = {one.place for one in found.own_symbols.definitions}
-    together = zip(read, found.claims, found.rows, strict=True)
+    forms = [_statements_by_reading(claim, found) for claim in found.claims]
     return [
-        ReadFormula(position, item, claim, outcomes, _statements_by_reading(claim, found), place in defining)
-        for place, ((position, item, _), claim, outcomes) in enumerate(together)
+        ReadFormula(position, item, found.claims[place], found.rows[place], forms[place], place in defining)
+        for (position, item, _), place in zip(read, map(places.__getitem__, written), strict=True)
     ]
 
 

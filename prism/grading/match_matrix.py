@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from types import ModuleType
 
 from prism.algebra.expr import Expr, Formula, spell, traits_of, without_text
-from prism.budget import OverBudget, extra_work, may_begin, may_begin_extra
+from prism.budget import OverBudget, extra_work, may_begin, may_begin_extra, recalled
+from prism.engine.kernels import active_kernels
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match_within_budget
 from prism.equivalence.numbers.comparison import NumberSpec
@@ -40,6 +42,7 @@ from prism.grading.result import Incident, internal_incident
 from prism.physics.context import Context
 
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more matrix of the solution
+CELLS_KEPT = 4096  # by a process, for the diagnosis of a solution, and for others that write the same formulas
 MAX_UNSHARED = 1  # symbols that only one of two formulas has, where definitions are substituted: one may divide out
 FAILED = "failed"  # status of a cell beside those of `Status`: the engine raised
 
@@ -122,12 +125,25 @@ class CellTable:
         if not may_begin():
             return Cell(index, _LEFT_OUT)
         try:
-            with extra_work(is_allowed=may_begin_extra()):
-                cell = Cell(index, match_within_budget(wanted, reading, self.task.context, spec))
+            cell = Cell(index, _verdict(wanted, reading, self.task.context, spec, may_begin_extra(), active_kernels()))
         except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
             return _failed_cell(index, error)
         self.decided[place] = cell
         return cell
+
+
+@recalled(CELLS_KEPT)
+def _verdict(
+    wanted: Formula, reading: Formula, context: Context, spec: NumberSpec, allows_extra: bool, _kernels: ModuleType
+) -> Verdict:
+    """Match a reading of a claim with a formula of a node within the operations of a pair.
+
+    Args:
+        allows_extra: dear parts may be begun.
+        _kernels: those in use: what is asked for of others is not paid for by these.
+    """
+    with extra_work(is_allowed=allows_extra):
+        return match_within_budget(wanted, reading, context, spec)
 
 
 def _failed_cell(index: int, error: Exception) -> Cell:

@@ -9,6 +9,7 @@ import pytest
 
 import prism
 from prism.algebra.expr import traits_of
+from prism.budget import forget
 from prism.equivalence import matching
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading import match_matrix
@@ -41,6 +42,7 @@ def prepared() -> PreparedProblem:
 
 def test_every_cell_is_decided_once_for_a_solution(calls: Counter[tuple[Any, ...]], prepared: PreparedProblem) -> None:
     for student in prepared.problem.students:
+        forget()
         calls.clear()
         grade(prepared, student.solution)
         assert set(calls.values()) == {1}

@@ -41,7 +41,7 @@ _SEVERAL_NUMBERS = frozenset(("complex", "vector"))
 _IDENTITY = Verdict(Status.DIFFERENT, "identity")
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Screen:
     """What a formula in base units brings to the comparison with any other; get the record from `screen_of`.
 
@@ -70,6 +70,10 @@ class Screen:
     samplings: tuple[tuple[str, Sampling], ...]
     special: frozenset[str]
     n_nodes: int
+
+    def __hash__(self) -> int:
+        """Return a hash of formula and context."""
+        return hash((self.formula, self.context))
 
     @free_property
     def parameters(self) -> frozenset[str]:

@@ -72,16 +72,12 @@ def describe_number_difference(
 
     if is_right(Fraction(-1)):
         return describe_difference("sign", node, has, should)
-    tens = [Fraction(10) ** (sign * power) for power in range(1, _DECADES + 1) for sign in (1, -1)]
-    units = [each for factor in UNIT_FACTORS for each in (factor, 1 / factor)] if claimed.unit else []
-    for factor in (*tens, *units):
-        if is_right(factor):
-            return describe_difference("unit", node, has, should, amount=number(factor))
-    for factor in (each for short in _FACTORS for each in (short, 1 / short)):
-        if is_right(factor):
-            return describe_difference(
-                "factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor)
-            )
+    tens = [Fraction(10) ** power for power in range(1, _DECADES + 1)]
+    for kind, factors in (("unit", (*tens, *(UNIT_FACTORS if claimed.unit else ()))), ("factor", _FACTORS)):
+        factor = next((each for one in factors for each in (one, 1 / one) if is_right(each)), None)
+        if factor is not None:
+            short = short_form(float(factor), 1e-6) if kind == "factor" else None
+            return describe_difference(kind, node, has, should, amount=short or number(factor))
     times = float(plain.in_si / wanted.number.in_si) if wanted.number.in_si else 1.0
     apart = f"{abs(times - 1):.1%} off" if 0 < times < 2 else f"{times:.3g} times as large"
     return describe_difference("value", node, has, should, detail="" if times == 1 else apart)

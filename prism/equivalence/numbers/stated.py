@@ -195,27 +195,21 @@ def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
     """Split a product into its number and its unit (None without unit). Return None if it has a symbol or no number."""
     if node.op == "neg":
         inner = _split_number_and_unit(node.args[0])
-        if inner is None:
-            return None
-        return (inner[0].args[0] if inner[0].op == "neg" else Expr("neg", (inner[0],))), inner[1]
+        return inner and (inner[0].args[0] if inner[0].op == "neg" else Expr("neg", (inner[0],)), inner[1])
+    if node.op == "div" and is_unit_product(node.args[1]) and not is_unit_product(node):
+        node = Expr("mul", (node.args[0], Expr("pow", (node.args[1], number(-1)))))
     numerals: list[Expr] = []
     units: list[Expr] = []
     for factor in node.args if node.op == "mul" else (node,):
-        is_over_unit = factor.op == "div" and is_unit_product(factor.args[1])
         if is_unit_product(factor):
             units.append(factor)
         elif ops_of(factor).isdisjoint(("unit", "sym")):
             numerals.append(factor)
-        elif is_over_unit or factor.op in ("mul", "neg"):
-            inner = _split_number_and_unit(factor.args[0] if is_over_unit else factor)
-            if inner is None:
-                return None
-            numerals.append(inner[0])
-            units += [] if inner[1] is None else [inner[1]]
-            if is_over_unit:
-                units.append(Expr("pow", (factor.args[1], Expr("num", name="-1", value=Fraction(-1)))))
-        else:
+        elif factor is node or (inner := _split_number_and_unit(factor)) is None:
             return None
+        else:
+            numerals.append(inner[0])
+            units += filter(None, inner[1:])
     return (product_of(numerals), product_of(units) if units else None) if numerals else None
 
 

@@ -266,21 +266,17 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
     `R = 202 = 202 km` states kilometres twice. Not where the number is the other one in coherent SI units:
     `\phi = 0.0126 = 0.720°` is in radians first.
     """
-    found = list(members)
-    for k in range(len(members) - 2, -1, -1):
-        own = stated_number(members[k])
-        if own is None or own.unit is not None:
-            continue
-        for j in range(k + 1, len(members)):
-            if relations[j - 1] not in EQUALITIES:
-                break
-            right = stated_number(members[j])
-            if right is not None and right.unit is not None:
-                is_near = [abs(own.value - x) <= max(abs(own.value), abs(x)) / 20 for x in (right.in_si, right.value)]
-                if is_near != [True, False]:
-                    split = _read_number_and_unit(members[j])
-                    assert split is not None
-                    assert split[1] is not None
-                    found[k] = Expr("mul", (members[k], split[1]))
-                break
-    return tuple(found)
+    found: list[Expr] = []
+    right: tuple[StatedNumber, Expr] | None = None  # the nearest number with a unit, and its unit
+    for member, relation in zip(reversed(members), ("=", *reversed(relations)), strict=True):
+        right = right if relation in EQUALITIES else None
+        own = stated_number(member)
+        if own is not None and own.unit is not None:
+            split = _read_number_and_unit(member.args[0] if member.op == "add" else member)
+            right = (own, split[1]) if split and split[1] else None
+        found.append(member)
+        if own is not None and own.unit is None and right is not None:
+            values = (right[0].in_si, right[0].value)
+            is_near = [abs(own.value - x) <= max(abs(own.value), abs(x)) / 20 for x in values]
+            found[-1] = member if is_near == [True, False] else Expr("mul", (member, right[1]))
+    return tuple(reversed(found))

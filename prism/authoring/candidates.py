@@ -33,7 +33,6 @@ from prism.problem.schema import Problem, load_problem
 
 _OF_A_VALUE = frozenset(("num", "neg", "mul", "div", "pow", "unit", "sym"))
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
-_NO_NAMES: frozenset[str] = frozenset()
 _AS_NODE = NumberSpec(is_node=True)
 MAX_DEAR = 2  # pairs of which a formula may be too dear; a third would tell nothing new
 _FIGURES_OF_A_VALUE = 2  # fewest significant figures of a number whose letters may be units
@@ -84,13 +83,9 @@ def _may_be_quantity(member: Expr, context: Context) -> bool:
     figures = next((node.name.lower().partition("e")[0] for node in walk(member) if node.op == "num"), "")
     n_figure = len("".join(letter for letter in figures if letter.isdigit()).lstrip("0"))
     is_zero = bool(figures) and not n_figure  # as a factor it would leave no letters
-    is_value = n_figure >= _FIGURES_OF_A_VALUE or is_zero or (bool(n_figure) and _is_quotient_of_letters(member))
+    is_quotient = member.op == "div" and all(map(symbols, member.args))  # `0.02 m^3/s`
+    is_value = n_figure >= _FIGURES_OF_A_VALUE or is_zero or (bool(n_figure) and is_quotient)
     return is_value and italic_units_as_quantity(member, context.declared) is not None
-
-
-def _is_quotient_of_letters(member: Expr) -> bool:
-    """Return True for `0.02 m^3/s`: a number over or times several letters, one of them below the line."""
-    return member.op == "div" and bool(symbols(member.args[1])) and bool(symbols(member.args[0]))
 
 
 def _ends_a_calculation(f: Formula) -> bool:
@@ -109,16 +104,15 @@ def _with_italic_units(f: Formula, taken: frozenset[str], worked_out: frozenset[
     if f.kind not in ("equation", "chain"):
         return f
     own = frozenset((f.members[0].name,)) if f.members[0].op == "sym" else frozenset[str]()
-    read = (
-        italic_units_as_quantity(member, _NO_NAMES, f.latex)
-        if canonical(member) in worked_out
-        else italic_units_as_quantity(member, taken - own, f.latex)
-        if _may_be_quantity(member, context)
-        else None
-        for member in f.members
-    )
-    members = tuple(new or member for new, member in zip(read, f.members, strict=True))
-    return f if members == f.members else replace(f, members=members)
+
+    def read(member: Expr) -> Expr:
+        """Return a member with italic units, or as it is."""
+        is_worked_out = canonical(member) in worked_out
+        symbolic = frozenset[str]() if is_worked_out else taken - own
+        may_have = is_worked_out or _may_be_quantity(member, context)
+        return (italic_units_as_quantity(member, symbolic, f.latex) if may_have else None) or member
+
+    return replace(f, members=tuple(map(read, f.members)))
 
 
 def split_statement(f: Formula) -> Iterator[Formula | str]:

@@ -102,7 +102,6 @@ from prism.diagnosis.wrong_numbers import (
     reason_few_figures,
     source_of_wrong_number,
     states_formula_for_number,
-    states_number,
     wrong_number_behind_match,
 )
 from prism.equivalence.chains.links import check_link
@@ -495,13 +494,11 @@ def _source_of_error(item: ReadFormula, state: DiagnosisState) -> int | None:
     for one in state.wrong:
         for stated in item.forms:
             for f in stated:
-                if any(
-                    are_equivalent(claimed, f, state.context) for claimed in one.stated if not states_number(claimed)
-                ):
+                laws = [claimed for claimed in one.stated if numeric_of(claimed) is None]
+                if any(are_equivalent(claimed, f, state.context) for claimed in laws):
                     return one.source
-                if not states_number(f) and matches_any(f, one.derived, state.context):
-                    return one.source
-                if states_number(f) and f in one.stated:
+                is_repeated = f in one.stated if numeric_of(f) else matches_any(f, one.derived, state.context)
+                if is_repeated:
                     return one.source
     for stated in item.forms:
         for f in stated:

@@ -31,21 +31,8 @@ from prism.problem.dag import ancestor_closure
 UNIT_FACTORS = tuple(  # between units of time, speed, temperature scale, mass, energy
     Fraction(text) for text in ("60", "3600", "18/5", "24", "86400", "100", "1000", "4184/1000", "5/18")
 )
-_FACTORS = tuple(
-    Fraction(text) for text in ("2", "3", "4", "3/2", "355/113", "710/113", "1420/113")
-)  # pi, 2pi, 4pi last
+_FACTORS = tuple(map(Fraction, ("2", "3", "4", "3/2", "355/113", "710/113", "1420/113")))  # pi, 2pi, 4pi last
 _DECADES = 12  # largest power of ten that is tried as the factor between two numbers
-
-
-def too_few_figures(wanted: Numeric, claimed: StatedNumber, spec: NumberSpec) -> str:
-    """Say that a stated number is the wanted one, rounded to fewer figures than are asked for; empty if it is not."""
-    asked = spec.figures or wanted.number.figures or MIN_INTEGER_FIGURES
-    if not 0 < claimed.shown < asked:
-        return ""
-    rounded = replace(spec, figures=claimed.shown + 1, is_final=False, is_node=False)
-    if compare_numbers(wanted, _in_unit_of(wanted, claimed), rounded).status != "equivalent":
-        return ""
-    return f"{count_of(claimed.shown, 'figure')}, where {asked} are asked for"
 
 
 def describe_number_difference(
@@ -72,16 +59,12 @@ def describe_number_difference(
 
     if is_right(Fraction(-1)):
         return describe_difference("sign", node, has, should)
-    tens = [Fraction(10) ** (sign * power) for power in range(1, _DECADES + 1) for sign in (1, -1)]
-    units = [each for factor in UNIT_FACTORS for each in (factor, 1 / factor)] if claimed.unit else []
-    for factor in (*tens, *units):
-        if is_right(factor):
-            return describe_difference("unit", node, has, should, amount=number(factor))
-    for factor in (each for short in _FACTORS for each in (short, 1 / short)):
-        if is_right(factor):
-            return describe_difference(
-                "factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor)
-            )
+    tens = [Fraction(10) ** power for power in range(1, _DECADES + 1)]
+    for kind, factors in (("unit", (*tens, *(UNIT_FACTORS if claimed.unit else ()))), ("factor", _FACTORS)):
+        factor = next((each for one in factors for each in (one, 1 / one) if is_right(each)), None)
+        if factor is not None:
+            short = short_form(float(factor), 1e-6) if kind == "factor" else None
+            return describe_difference(kind, node, has, should, amount=short or number(factor))
     times = float(plain.in_si / wanted.number.in_si) if wanted.number.in_si else 1.0
     apart = f"{abs(times - 1):.1%} off" if 0 < times < 2 else f"{times:.3g} times as large"
     return describe_difference("value", node, has, should, detail="" if times == 1 else apart)
@@ -111,11 +94,6 @@ def _with_six_figures(value: Fraction) -> Expr:
     if value.denominator == 1:
         return number(value)
     return number(Fraction(f"{float(value):.6g}"), written=f"{float(value):.6g}")
-
-
-def states_number(f: Formula) -> bool:
-    """Return True if a formula merely states the number of a quantity: `v = 3 m/s`."""
-    return numeric_of(f) is not None
 
 
 def source_of_wrong_number(f: Formula, state: DiagnosisState) -> int | None:
@@ -159,15 +137,20 @@ class _NumberBesideNode:
 
     @property
     def too_few_figures(self) -> str:
-        """In words, that the number is the node's with too few figures; empty if it is not."""
-        return too_few_figures(self.wanted, self.claimed.number, self.spec)
+        """In words, that the number is the node's, rounded to fewer figures than are asked for; empty if it is not."""
+        claimed, asked = self.claimed.number, self.spec.figures or self.wanted.number.figures or MIN_INTEGER_FIGURES
+        rounded = replace(self.spec, figures=claimed.shown + 1, is_final=False, is_node=False)
+        is_asked = (
+            0 < claimed.shown < asked
+            and compare_numbers(self.wanted, _in_unit_of(self.wanted, claimed), rounded).status == "equivalent"
+        )
+        return f"{count_of(claimed.shown, 'figure')}, where {asked} are asked for" if is_asked else ""
 
     @property
     def difference(self) -> Difference:
         """How the number differs from that of the node."""
-        return describe_number_difference(
-            self.wanted, self.spec, self.node, self.claimed.number, self.written, self.source
-        )
+        claimed = self.claimed.number
+        return describe_number_difference(self.wanted, self.spec, self.node, claimed, self.written, self.source)
 
 
 def _numbers_beside_nodes(item: ReadFormula, state: DiagnosisState) -> Iterator[_NumberBesideNode]:
@@ -227,8 +210,7 @@ def reason_few_figures(item: ReadFormula, state: DiagnosisState) -> str:
     if states_formula_for_number(item):
         return ""  # that formula may be wrong
     beside = next(_numbers_beside_nodes(item, state), None)
-    why = "" if beside is None else beside.too_few_figures
-    return f"the value is that of node {beside.node}, with {why}" if beside is not None and why else ""
+    return f"the value is that of node {beside.node}, with {why}" if beside and (why := beside.too_few_figures) else ""
 
 
 def states_formula_for_number(item: ReadFormula) -> bool:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, nodes_with, symbols
+from prism.algebra.expr import Expr, Formula, nodes_with
 from prism.algebra.symbols import HAT, VECTOR, symbol_of
 from prism.budget import forgettable, free_property, remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
@@ -149,18 +149,8 @@ class Features:
     @free_property
     def italic_quantities(self) -> tuple[Expr | None, ...]:
         """Return each member with the letters behind its number as units, as `50 Hz`; None where it has none."""
-        return tuple(
-            [
-                italic_units_as_quantity(each, self.known.context.declared, self.facts.formula.latex)
-                for each in self.facts.formula.members
-            ]
-        )
-
-    @free_property
-    def symbols_beside_units(self) -> frozenset[str]:
-        """Return the symbols in members without letters that are units."""
-        pairs = zip(self.facts.formula.members, self.italic_quantities, strict=True)
-        return symbols(*[member for member, quantity in pairs if quantity is None])
+        f, taken = self.facts.formula, self.known.context.declared
+        return tuple([italic_units_as_quantity(each, taken, f.latex) for each in f.members])
 
     @free_property
     def magnitudes(self) -> frozenset[str]:

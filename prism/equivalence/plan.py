@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 
-from prism.algebra.expr import symbols
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation.constant_readings import express_constants, may_express_constants
 from prism.equivalence.notation.readings import (
@@ -142,16 +141,6 @@ def _may_lift_literals(reference: Features) -> bool:
 # Quick tests, on the features of the reference and the claim. -----------------------------------------------------
 
 
-def _may_read_italic_units(reference: Features, claim: Features) -> bool:
-    """Return True if letters behind a number spell units, and are no symbols elsewhere in the two formulas."""
-    taken = reference.symbols_beside_units | claim.symbols_beside_units
-    return any(
-        quantity is not None and symbols(member).isdisjoint(taken)
-        for each in (reference, claim)
-        for member, quantity in zip(each.facts.formula.members, each.italic_quantities, strict=True)
-    )
-
-
 def _may_read_magnitudes(reference: Features, claim: Features) -> bool:
     """Return True if a formula has moduli, or one has vectors and the other letters for the lengths of all of them."""
     if Hint.MODULUS in reference.hints | claim.hints:
@@ -235,7 +224,7 @@ def _can_substitute_givens(reference: Features, claim: Features) -> bool:
 
 # Conditions take the features of the reference (a) and of the claim (b).
 RULES = (
-    Rule(Stage.NOTATION, (Hint.ITALIC_UNIT,), _may_read_italic_units, read_italic_units),
+    Rule(Stage.NOTATION, (Hint.ITALIC_UNIT,), lambda _a, _b: True, read_italic_units),
     Rule(Stage.NOTATION, (Hint.VECTOR,), _may_read_magnitudes, read_magnitudes),
     Rule(Stage.NOTATION, (Hint.PRIME,), _may_read_primes, read_primes),
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),

@@ -143,6 +143,12 @@ def with_italic_units(f: Formula, taken: frozenset[str]) -> Formula:
     return with_members(f, tuple([italic_units_as_quantity(each, taken, f.latex) or each for each in f.members]))
 
 
+def symbols_beside_units(formulas: Iterable[Formula], taken: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the symbols in the members of formulas that are no numbers with italic units."""
+    pairs = [(each, f.latex) for f in formulas for each in f.members]
+    return symbols(*[each for each, text in pairs if italic_units_as_quantity(each, taken, text) is None])
+
+
 def italic_units_as_quantity(expr: Expr, taken: frozenset[str], text: str = "") -> Expr | None:
     r"""Read numbers followed by italic letters that spell units (`50 Hz`, `9.8 m s^{-2}`) as a number with units.
 
@@ -192,12 +198,7 @@ def _as_quantity(run: _Factors, text: str, taken: frozenset[str] = frozenset()) 
     if not scale:
         return None
     left = [(base, power // scale) for base, power in letters if base.op in ("sym", "unit") and power % scale == 0]
-    if (
-        head.op != "num"
-        or not letters
-        or len(left) < len(letters)
-        or any(abs(each) > MAX_UNIT_POWER for _, each in left)
-    ):
+    if head.op != "num" or len(left) < max(len(letters), 1) or max(abs(each) for _, each in left) > MAX_UNIT_POWER:
         return None
     read = [head]
     while left:

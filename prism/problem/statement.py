@@ -654,13 +654,12 @@ def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
 def _may_be_value(left: Expr, right: Expr) -> bool:
     """Return True if a side may be a number with an italic unit (`R = 20cm`), or a misread unit (`1 kg - m`)."""
     for side in (left, right):
-        ops = {node.op for node in walk(side)}
         is_measured = any("." in node.name or node.value == _TEN for node in walk(side) if node.op == "num")
         if is_measured and _LONE_UNITS.issuperset(symbols(side)):
             return True  # `n = 10^{24}/m^3`
-        if italic_units_as_quantity(side, frozenset()) is not None or (
-            "unit" in ops and not ops.isdisjoint(("add", "sub"))
-        ):
+        ops = {node.op for node in walk(side)}
+        is_misread = "unit" in ops and not ops.isdisjoint(("add", "sub"))
+        if is_misread or italic_units_as_quantity(side, frozenset()) is not None:
             return True
     return False
 

@@ -50,7 +50,7 @@ from prism.equivalence.matching import equivalent
 from prism.equivalence.notation.angles import angle_from_degrees
 from prism.equivalence.notation.choice import notation_of, with_matching_calls
 from prism.equivalence.numbers.known_values import degree_exponent
-from prism.equivalence.numbers.stated import rational_value
+from prism.equivalence.numbers.stated import rational_value, stated_number
 from prism.equivalence.points.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.physics.context import Context
@@ -165,8 +165,11 @@ def _compare_members(left: Expr, right: Expr, context: Context) -> Link:
         return Link("confirmed", "same_form")
     kernel = active_kernels()
     found = _compare_numbers(left, right, kernel)
-    if found is None and (in_italics := _with_italic_units(left, right, context)) is not None:
-        found = _compare_numbers(*in_italics, kernel)
+    if found is None:  # with italic letters behind a number as units, `5 m` (semantics U.4)
+        one, other = (
+            italic_units_as_quantity(each, context.declared) if symbols(each) else each for each in (left, right)
+        )
+        found = _compare_numbers(one, other, kernel) if one and other else None
         if found is not None and found.status != "confirmed":
             return Link("undecided", "units", found.witness)  # that the letters are units was a guess
     if found is None and context.givens:
@@ -286,11 +289,9 @@ def _compare_values(
         return Link("undecided", "rounding", witness)
     if any(_is_order_of_magnitude(member) for member in members) and abs(_decades_between(a, b)) < _HALF_DECADE:
         return Link("undecided", "rounding", witness)
-    if all(_is_written_as_angle(member) for member in members) and _is_near_integer((a - b) / (2 * math.pi)):
+    if all(map(_is_written_as_angle, members)) and _is_near_integer((a - b) / (2 * math.pi)):
         return Link("undecided", "turns", witness)
-    if not _are_comparable(*numbers) or _may_be_conversion(*numbers):
-        return Link("undecided", "units", witness)
-    if _may_lack_prefix(a, b, *numbers):
+    if not _are_comparable(*numbers) or _may_lack_prefix(a, b, *numbers):
         return Link("undecided", "units", witness)
     return Link("refuted", "apart", witness)
 
@@ -329,13 +330,10 @@ def _is_near_integer(value: float) -> bool:
 
 
 def _are_comparable(one: _Number, other: _Number) -> bool:
-    """Return False if both numbers have units, and of different dimensions: 26.9 MeV and 0.0289 u; else True."""
-    return not (one.units and other.units) or one.dimension == other.dimension is not None
-
-
-def _may_be_conversion(one: _Number, other: _Number) -> bool:
-    """Return True if one number is a literal with a unit and the other a literal without: `1 cm = 10`."""
-    return one.is_lone and other.is_lone and bool(one.units) != bool(other.units)
+    """Return False for units of different dimensions, 26.9 MeV and 0.0289 u, and a conversion, `1 cm = 10`."""
+    if one.units and other.units:
+        return one.dimension == other.dimension is not None
+    return not (one.is_lone and other.is_lone and (one.units or other.units))
 
 
 def _may_lack_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
@@ -345,9 +343,8 @@ def _may_lack_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
         a, b: values of `one` and `other`; only their values in SI are considered.
     """
     with_unit = one if one.units else other
-    if bool(one.units) == bool(other.units) or not with_unit.dimension:
-        return False
-    if a not in one.coherent or b not in other.coherent:
+    is_coherent = a in one.coherent and b in other.coherent
+    if bool(one.units) == bool(other.units) or not with_unit.dimension or not is_coherent:
         return False
     decades = _decades_between(a, b)
     power = round(decades / 3) if math.isfinite(decades) else 0
@@ -361,13 +358,9 @@ def _decades_between(a: float, b: float) -> float:
 
 def _is_order_of_magnitude(member: Expr) -> bool:
     """Return True if a member is a power of ten, perhaps with a unit, as in `1.3e27 = 10^{27}`."""
-    factors = member.args if member.op == "mul" else (member,)
-    head = factors[0]
-    return (
-        head.op == "pow"
-        and head.args[0] == number(10)
-        and all(any(node.op == "unit" for node in walk(factor)) for factor in factors[1:])
-    )
+    head, *others = member.args if member.op == "mul" else (member,)
+    is_power = head.op == "pow" and head.args[0] == number(10)
+    return is_power and all(any(node.op == "unit" for node in walk(each)) for each in others)
 
 
 def _relative_difference(a: float, b: float) -> float:
@@ -407,12 +400,9 @@ def _mass_energy_factor(one: _Number, other: _Number) -> float | None:
     if one.dimension is None or other.dimension is None:
         return None
     ones, others = dict(one.dimension), dict(other.dimension)
-    apart = {name: others.get(name, 0.0) - ones.get(name, 0.0) for name in ones | others}
+    apart = {name: by for name in ones | others if (by := others.get(name, 0.0) - ones.get(name, 0.0))}
     power = apart.get(_METRE, 0.0)
-    if abs(power) not in (1.0, 2.0) or {name: by for name, by in apart.items() if by} != {
-        _METRE: power,
-        _SECOND: -power,
-    }:
+    if abs(power) not in (1.0, 2.0) or apart != {_METRE: power, _SECOND: -power}:
         return None
     return math.pow(_LIGHT, power)
 
@@ -432,12 +422,11 @@ def _number_of(member: Expr, kernel: ModuleType) -> _Number | None:
         return None
     units = frozenset(node.name for node in walk(member) if node.op == "unit")
     difference = value_of(resolve_units(member, difference=True), {}, kernel)
-    stripped, without_prefix = (
-        value_of(
-            substitute(member, {Expr("unit", name=name): number(size) for name, size in sizes.items()}), {}, kernel
-        )
-        for sizes in (dict.fromkeys(units, Fraction(1)), {name: prefix_value(name) for name in units})
-    )
+    ones = {Expr("unit", name=name): number(1) for name in units}
+    prefixes = {Expr("unit", name=name): number(prefix_value(name)) for name in units}
+    stripped, without_prefix = (value_of(substitute(member, each), {}, kernel) for each in (ones, prefixes))
+    if member.op == "add" and (stated := stated_number(member)) is not None:  # `2 h + 30 min`, in hours
+        stripped = float(stated.value)
     return _Number(
         coherent=(value,) if difference in (None, value) else (value, difference),
         plain=tuple(x for x in (stripped, without_prefix, value_of(resolved, _CGS, kernel)) if x is not None),
@@ -516,19 +505,6 @@ def _slash_readings(left: Expr, right: Expr) -> list[_Members]:
     return [pair for pair in product(dict.fromkeys(ones), dict.fromkeys(others)) if pair != (left, right)]
 
 
-def _with_italic_units(left: Expr, right: Expr, context: Context) -> tuple[Expr, Expr] | None:
-    """Return both members with italic letters behind a number as units, `5 m` (semantics U.4).
-
-    None if a symbol remains in a member: then it is not a number.
-    """
-    read = [
-        member if not symbols(member) else italic_units_as_quantity(member, context.declared)
-        for member in (left, right)
-    ]
-    one, other = read
-    return None if one is None or other is None else (one, other)
-
-
 # Given values ---------------------------------------------------------------------------------------------------
 
 
@@ -556,11 +532,9 @@ def _compare_with_givens(left: Expr, right: Expr, context: Context, kernel: Modu
     if found is None:
         return None
     is_open = symbolic.op == "sym" or (not has_units and dimensions[0] != dimensions[1])
-    return (
-        Link("undecided", "units")
-        if found.status == "refuted" and is_open
-        else Link(found.status, "givens", found.witness)
-    )
+    if found.status == "refuted" and is_open:
+        return Link("undecided", "units")
+    return Link(found.status, "givens", found.witness)
 
 
 def _given_as_expression(text: str) -> Expr:

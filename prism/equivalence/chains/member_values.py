@@ -100,11 +100,9 @@ def rounding_spread(member: Expr, beside: Expr, kernel: ModuleType) -> float:
     value = value_of(resolve_units(member), {}, kernel)
     if not value:
         return 0.0
-    moved = 0.0
-    for near in _moved(member, is_whole_rounded=any(map(half_last_place, walk(beside)))):  # 2.6 = 3, but 5/2 is not 3
-        found = value_of(resolve_units(near), {}, kernel)
-        moved += abs(found - value) if found is not None else abs(value)
-    return moved / abs(value)
+    near = _moved(member, is_whole_rounded=any(map(half_last_place, walk(beside))))  # 2.6 = 3, but 5/2 is not 3
+    found = [value_of(resolve_units(each), {}, kernel) for each in near]
+    return sum(abs(value if each is None else each - value) for each in found) / abs(value)
 
 
 def _moved(member: Expr, *, is_whole_rounded: bool = False) -> Iterator[Expr]:
@@ -205,17 +203,11 @@ def _sum_operands(tape: Tape) -> list[tuple[int, int]]:
 
 def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
     """Return True if an operand of a sum (instruction numbers in `sums`) is negligible beside the other at a point."""
-    for a, b in sums:
-        low, high = sorted((abs(value[a]), abs(value[b])))
-        if 0 < low < _HIDDEN * high:
-            return True
-    return False
+    pairs = (sorted((abs(value[a]), abs(value[b]))) for a, b in sums)
+    return any(0 < low < _HIDDEN * high for low, high in pairs)
 
 
 def rounding_spread_of_ratio(member: Expr, notation: Notation, context: Context, kernel: ModuleType) -> float:
     """Return the relative change of a member with symbols if each decimal is off by half a unit in its last place."""
-    moved = 0.0
-    for near in _moved(member):
-        ratios = ratios_at_draws(near, member, notation, context, kernel, n_draw=_FEW_DRAWS)
-        moved += max((abs(ratio - 1) for ratio in ratios if not math.isnan(ratio)), default=0.0)
-    return moved
+    found = (ratios_at_draws(near, member, notation, context, kernel, n_draw=_FEW_DRAWS) for near in _moved(member))
+    return sum(max((abs(ratio - 1) for ratio in each if not math.isnan(ratio)), default=0.0) for each in found)

@@ -23,7 +23,7 @@ from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.verdict import Stage
 from prism.physics.context import Context
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.italic_units import italic_units_as_quantity, with_italic_units
+from prism.physics.italic_units import symbols_beside_units, with_italic_units
 from prism.physics.quantities import is_unit_product, single_unit
 
 _PRODUCT_OPS = frozenset(("sym", "num", "const", "mul", "div", "pow", "sqrt", "unit"))
@@ -37,14 +37,7 @@ def _notation_attempt(a: Formula, b: Formula, reading: str) -> Attempt:
 def read_italic_units(forms: Forms) -> Iterator[Attempt]:
     """Yield both formulas with italic letters after a number as units, `f = 50 Hz`, if no letter is a symbol there."""
     a, b, context = forms.written.reference, forms.written.claim, forms.context
-    vocabulary = context.declared | symbols(
-        *(
-            member
-            for f in (a, b)
-            for member in f.members
-            if italic_units_as_quantity(member, context.declared, f.latex) is None
-        )
-    )
+    vocabulary = context.declared | symbols_beside_units((a, b), context.declared)
     first, second = with_italic_units(a, vocabulary), with_italic_units(b, vocabulary)
     for one, two in dict.fromkeys(((first, second), (first, b), (a, second))):
         if (one, two) != (a, b):

@@ -139,39 +139,29 @@ def _compare_values(
         readings: assumptions made so far, for the result.
     """
     same = Verdict(Status.EQUIVALENT, "same_number", "tested", readings=readings)
+    other = Verdict(Status.DIFFERENT, "other_number")
     target = wanted.value if spec.recomputed is None else spec.recomputed
     if not wanted.value:
-        return _number_rejection("") if value else replace(same, readings=())
+        return other if value else replace(same, readings=())
     if value == wanted.value:  # figures excuse a difference, and refute no equality
         return same
+    detail = f"{six_figures(value)} is stated, where {six_figures(target)} is asked for, in the unit of the reference"
     if value * wanted.value < 0:
-        return _number_rejection(_describe_values(value, target))
-    if spec.within is not None:
-        is_near = abs(value - target) <= spec.within * abs(target)
-        return same if is_near else _number_rejection(_describe_values(value, target), readings)
-    if spec.is_exact(wanted) and (wanted.is_whole or not spec.is_node or claim.is_exact):
-        is_same = not (wanted.is_whole and claim.is_whole) and not wanted.unit and is_close(value, wanted.value)
-        return same if is_same else _number_rejection(_describe_values(value, target), readings)
+        return replace(other, detail=detail)
     figures = spec.figures or min(wanted.figures, len(TOLERANCES)) or MIN_INTEGER_FIGURES
-    if spec.is_final and not claim.is_exact and claim.figures < figures - 1:
-        return _number_rejection(f"{claim.figures} figures, where {figures} are asked for")
     gap = abs(value - target)
-    if gap <= max(tolerance(figures, spec) * abs(target), wanted.ulp / 2):
-        return same
-    in_its_unit = claim.value - (value - target) / ratio
-    if claim.shown == figures - 1 and figures > 1 and _is_rounded(in_its_unit, claim.value, claim.shown):
-        return same
-    return _number_rejection(_describe_values(value, target), readings)
-
-
-def _number_rejection(detail: str, readings: tuple[str, ...] = ()) -> Verdict:
-    """Return the result `different` with the reason `other_number`."""
-    return Verdict(Status.DIFFERENT, "other_number", detail=detail, readings=readings)
-
-
-def _describe_values(value: Fraction, target: Fraction) -> str:
-    """Say in words which value is stated and which is asked for, in the unit of the reference."""
-    return f"{six_figures(value)} is stated, where {six_figures(target)} is asked for, in the unit of the reference"
+    if spec.within is not None:
+        is_same = gap <= spec.within * abs(target)
+    elif spec.is_exact(wanted) and (wanted.is_whole or not spec.is_node or claim.is_exact):
+        is_same = not (wanted.is_whole and claim.is_whole) and not wanted.unit and is_close(value, wanted.value)
+    elif spec.is_final and not claim.is_exact and claim.figures < figures - 1:
+        return replace(other, detail=f"{claim.figures} figures, where {figures} are asked for")
+    else:
+        in_its_unit = claim.value - (value - target) / ratio
+        is_same = gap <= max(tolerance(figures, spec) * abs(target), wanted.ulp / 2) or (
+            claim.shown == figures - 1 and figures > 1 and _is_rounded(in_its_unit, claim.value, claim.shown)
+        )
+    return same if is_same else replace(other, detail=detail, readings=readings)
 
 
 def tolerance(figures: int, spec: NumberSpec) -> Fraction:

@@ -171,27 +171,28 @@ def evaluate_with_units(
         Value in coherent SI units and dimension; None if a symbol has no value, or the units do not fit.
     """
     plain = resolve_units(node)
-    found = _known_symbols(plain, context, known or {})
-    if found is None:
+    found = _symbol_values(plain, context, known or {})
+    if found is None or found[1] is None or (value := value_at(plain, found[0])) is None:
         return None
-    value = value_at(plain, {name: each for name, (each, _) in found.items()})
-    dimension = dimension_of(plain, {name: each for name, (_, each) in found.items()})
-    return None if value is None or dimension is None else (Fraction(value), dimension)
+    return Fraction(value), found[1]
 
 
-def _known_symbols(node: Expr, context: Context, known: KnownValues) -> KnownValues | None:
-    """Return the values of all symbols of an expression; None if one has none, or the dimensions of terms differ."""
-    found: dict[str, tuple[float, Dimension]] = {}
-    for name in symbols(node):
-        value = symbol_value(name, context, known)
-        if value is None:
-            return None
-        found[name] = value
+def _symbol_values(
+    node: Expr, context: Context, known: KnownValues
+) -> tuple[dict[str, float], Dimension | None] | None:
+    """Return the values of all symbols of an expression, and its dimension as far as it is known.
+
+    None if a symbol has no value, or the dimensions of terms differ.
+    """
+    found = {name: symbol_value(name, context, known) for name in symbols(node)}
+    measured = {name: each for name, each in found.items() if each is not None}
+    if len(measured) < len(found):
+        return None
     try:
-        dimension_of(node, {name: each for name, (_, each) in found.items()})
+        dimension = dimension_of(node, {name: each for name, (_, each) in measured.items()})
     except Inconsistent:
         return None
-    return found
+    return {name: value for name, (value, _) in measured.items()}, dimension
 
 
 def _evaluate_with_cancelling(node: Expr, context: Context) -> tuple[Fraction, Dimension] | None:
@@ -258,10 +259,10 @@ def root_near(
     if len(f.members) != 2 or f.relations[0] not in EQUALITIES or not start:
         return None
     residual = Expr("sub", tuple(resolve_units(member) for member in f.members))
-    settled = _known_symbols(residual, context, {**known, name: (start, dimension)})
+    settled = _symbol_values(residual, context, {**known, name: (start, dimension)})
     if settled is None:
         return None
-    values = {each: value for each, (value, _) in settled.items()}
+    values, _ = settled
     x, y = start, start * (1 + _FIRST_STEP)
     at_x = value_at(residual, values)
     for _ in range(MAX_STEPS):

@@ -195,27 +195,21 @@ def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
     """Split a product into its number and its unit (None without unit). Return None if it has a symbol or no number."""
     if node.op == "neg":
         inner = _split_number_and_unit(node.args[0])
-        if inner is None:
-            return None
-        return (inner[0].args[0] if inner[0].op == "neg" else Expr("neg", (inner[0],))), inner[1]
+        return inner and (inner[0].args[0] if inner[0].op == "neg" else Expr("neg", (inner[0],)), inner[1])
+    if node.op == "div" and is_unit_product(node.args[1]) and not is_unit_product(node):
+        node = Expr("mul", (node.args[0], Expr("pow", (node.args[1], number(-1)))))
     numerals: list[Expr] = []
     units: list[Expr] = []
     for factor in node.args if node.op == "mul" else (node,):
-        is_over_unit = factor.op == "div" and is_unit_product(factor.args[1])
         if is_unit_product(factor):
             units.append(factor)
         elif ops_of(factor).isdisjoint(("unit", "sym")):
             numerals.append(factor)
-        elif is_over_unit or factor.op in ("mul", "neg"):
-            inner = _split_number_and_unit(factor.args[0] if is_over_unit else factor)
-            if inner is None:
-                return None
-            numerals.append(inner[0])
-            units += [] if inner[1] is None else [inner[1]]
-            if is_over_unit:
-                units.append(Expr("pow", (factor.args[1], Expr("num", name="-1", value=Fraction(-1)))))
-        else:
+        elif factor is node or (inner := _split_number_and_unit(factor)) is None:
             return None
+        else:
+            numerals.append(inner[0])
+            units += filter(None, inner[1:])
     return (product_of(numerals), product_of(units) if units else None) if numerals else None
 
 
@@ -272,21 +266,17 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
     `R = 202 = 202 km` states kilometres twice. Not where the number is the other one in coherent SI units:
     `\phi = 0.0126 = 0.720°` is in radians first.
     """
-    found = list(members)
-    for k in range(len(members) - 2, -1, -1):
-        own = stated_number(members[k])
-        if own is None or own.unit is not None:
-            continue
-        for j in range(k + 1, len(members)):
-            if relations[j - 1] not in EQUALITIES:
-                break
-            right = stated_number(members[j])
-            if right is not None and right.unit is not None:
-                is_near = [abs(own.value - x) <= max(abs(own.value), abs(x)) / 20 for x in (right.in_si, right.value)]
-                if is_near != [True, False]:
-                    split = _read_number_and_unit(members[j])
-                    assert split is not None
-                    assert split[1] is not None
-                    found[k] = Expr("mul", (members[k], split[1]))
-                break
-    return tuple(found)
+    found: list[Expr] = []
+    right: tuple[StatedNumber, Expr] | None = None  # the nearest number with a unit, and its unit
+    for member, relation in zip(reversed(members), ("=", *reversed(relations)), strict=True):
+        right = right if relation in EQUALITIES else None
+        own = stated_number(member)
+        if own is not None and own.unit is not None:
+            split = _read_number_and_unit(member.args[0] if member.op == "add" else member)
+            right = (own, split[1]) if split and split[1] else None
+        found.append(member)
+        if own is not None and own.unit is None and right is not None:
+            values = (right[0].in_si, right[0].value)
+            is_near = [abs(own.value - x) <= max(abs(own.value), abs(x)) / 20 for x in values]
+            found[-1] = member if is_near == [True, False] else Expr("mul", (member, right[1]))
+    return tuple(reversed(found))

@@ -15,7 +15,7 @@ from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.physics.context import Context, given_values
 from prism.physics.dimensions import Inconsistent, dimension_of
-from prism.physics.italic_units import italic_units_as_quantity
+from prism.physics.italic_units import italic_units_as_quantity, symbols_beside_units
 from prism.physics.quantities import parse_quantity
 from prism.physics.tables import Dimension
 
@@ -41,10 +41,8 @@ def with_italic_units(
         known: symbols of the problem and its reference.
     """
     charge_steps(len(formulas))
-    members = [(member, f.latex) for f in formulas if f is not None for member in f.members]
-    used = symbols(*(each for each, text in members if italic_units_as_quantity(each, frozenset(), text) is None))
-    meant = frozenset((*known, *used))
-    return [None if f is None else _with_units(f, dimensions, meant) for f in formulas]
+    meant = symbols_beside_units(filter(None, formulas)).union(known)
+    return [f and _with_units(f, dimensions, meant) for f in formulas]
 
 
 def units_hint(claim: Formula, references: Iterable[Formula]) -> str:

@@ -131,7 +131,7 @@ def resolve_roman_texts(items: list[Token]) -> list[Token]:
         elif item.type == "SYM" and item.text in (r"\mu", r"\Omega") and _is_greek_unit(items, index, out):
             index = _append_unit(items, index, out)
             continue
-        elif _is_unit_in_brackets(item) and out and (is_numeric(out[-1]) or _ends_in_unit_and_dot(out)):
+        elif _is_unit_in_brackets(item) and _stands_behind_number(out, item):
             out.append(Token("PAREN", "(", item.pos, item.gap, args=[_read_units(item.args[0])], sup=item.sup))
         elif _is_unit_in_brackets(item) and item.text == "(" and out and out[-1].type == "SYM" and not item.gap:
             raise Ambiguity(item.pos, "a unit in brackets behind a symbol: what it is counted in, or a factor?",
@@ -201,8 +201,8 @@ def _fraction_with_units(item: Token, out: list[Token]) -> Token:
     """
     above, below = item.args
     behind_number = bool(out) and is_numeric(out[-1])
-    is_one = len(above) == 1 and above[0].type == "NUM" and above[0].text == "1" and above[0].sup is None
-    is_quantity = bool(above) and is_numeric(above[0]) and has_type(above, "ROMAN")
+    is_one = [(part.text, part.sup) for part in above] == [("1", None)]
+    is_quantity = has_type(above, "ROMAN") and is_numeric(above[0])
     is_quantity = is_quantity and all(is_numeric(part) or part.type in ("ROMAN", "TIMES") for part in above)
     if (is_quantity or (is_one and behind_number)) and _are_only_units(below):  # `\frac{9.8\,\mathrm{m}}{\mathrm{s}^2}`
         above = resolve_roman_texts(above)
@@ -239,7 +239,7 @@ def _is_greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
     item = items[index]
     after = items[index + 1] if index + 1 < len(items) else None
     if item.text == r"\mu":
-        return item.sup is None and after is not None and (after.type == "ROMAN" or after.text == r"\Omega")
+        return _is_greek_sign(items, index)
     if after is not None and after.type == "TIMES" and after.text != r"\times":
         after = items[index + 2] if index + 2 < len(items) and item.gap >= GAP_SPACE else after
     ends = after is None or after.type in ("REL", "COMMA", "PLUS", "MINUS")
@@ -260,9 +260,7 @@ def _stands_behind_number(out: list[Token], item: Token) -> bool:
     if last.type == "TIMES" and last.text != r"\times" and len(out) > 1:
         before = out[-2]
         return before.type in ("UNIT", "NUM") or (before.type == "FRAC" and not before.text and is_numeric(before))
-    if last.type == "SLASH" and len(out) > 1:
-        return is_numeric(out[-2])
-    return False
+    return last.type == "SLASH" and len(out) > 1 and is_numeric(out[-2])
 
 
 def _is_trailing_unit(items: list[Token], index: int, out: list[Token]) -> bool:
@@ -286,11 +284,6 @@ def _is_trailing_unit(items: list[Token], index: int, out: list[Token]) -> bool:
 def _is_unit_in_brackets(item: Token) -> bool:
     r"""Return True if an item is a bracket that holds only units: `5\,[\mathrm{m}]`, `5\,(\mathrm{m/s})`."""
     return item.type == "PAREN" and item.text in ("(", "[") and _are_only_units(item.args[0])
-
-
-def _ends_in_unit_and_dot(out: list[Token]) -> bool:
-    r"""Return True if the items end in a unit and a product sign other than `\times`."""
-    return len(out) > 1 and out[-1].type == "TIMES" and out[-1].text != r"\times" and out[-2].type == "UNIT"
 
 
 def _are_only_units(items: list[Token]) -> bool:
@@ -391,9 +384,8 @@ def _written_out_unit(item: Token) -> Token | None:
 def _is_unit_text(item: Token) -> bool:
     """Return True if a roman text behind a number is a unit, and no words."""
     words = words_in_text(item)
-    short = len(words) == 1 and words[0] in _SHORT_UNITS
     structured = has_type(item.raw, "SLASH", "^", "TIMES") or "per" in words
-    short = short or (structured and all(word in UNITS or word in _SHORT_UNITS for word in words))
+    short = (structured or len(words) == 1) and all(word in UNITS or word in _SHORT_UNITS for word in words)
     if any(_is_prose_word(word) and word != "per" for word in words) and not short and item.text != "unit":
         return False
     if item.text == "text" and len(words) > 1 and not structured and any(len(word) > _LONGEST_UNIT for word in words):

@@ -14,24 +14,19 @@ Refused: a word of which every letter is a quantity of the text too (`pV`, `mg`)
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
 from prism.latex.extraction.plain_tokens import is_mathematical_name
-from prism.latex.number_text import read_number_text
+from prism.latex.number_text import NUMBER, read_number_text
 from prism.latex.words import word_set
-from prism.physics.units import find_unit_product
+from prism.physics.units import MAX_UNIT_WORDS, find_unit_product
 
 _TAG = re.compile(
     r"\*\*\s*(?:Final\s+)?Answers?\s*:?\s*\*\*\s*:?[ \t]*(?P<text>.*?)(?=\n\s*\n|\Z)", re.IGNORECASE | re.DOTALL
 )
-_NUMBER = re.compile(
-    r"(?<![\w.^_{])(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
-    r"(?:\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?[-+]?\d+\}?)?)(?!\w*[A-Za-z]\d)"
-)
+_NUMBER = re.compile(rf"(?<![\w.^_{{])(?P<number>{NUMBER})(?!\w*[A-Za-z]\d)")
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
-_MAX_UNIT_WORDS = 5  # of a unit that is written out: `metres per second squared` has four
 
 
 def tagged_span(text: str) -> tuple[int, int] | None:
@@ -71,25 +66,13 @@ def first_number(text: str) -> str:
     return found["number"] if found else ""
 
 
-def n_numbers(text: str) -> int:
-    """Return how many standalone numbers a text has."""
-    return len(numbers_of(text))
-
-
 def first_quantity(text: str) -> str | None:
     r"""Return the first number of a text with its unit as LaTeX; None if it has no number, or is a formula.
 
     >>> first_quantity("The heat is 12,500 Btu/hr (3.7 kW)"), first_quantity("Re = 40000"), first_quantity("stable")
     ('12500\\unit{Btu/hr}', '40000', None)
     """
-    bare = _LIST_MARK.sub("", text).replace("**", "").replace("$", "")
-    found = _NUMBER.search(bare)
-    if found is None:
-        return None
-    number = read_number_text(found["number"])
-    assert number is not None
-    unit = _unit_behind(bare[found.end() :])
-    return f"{number.latex}\\unit{{{unit}}}" if unit else number.latex
+    return next(iter(quantities_of(text)), None)
 
 
 def quantities_of(text: str) -> list[str]:
@@ -99,9 +82,15 @@ def quantities_of(text: str) -> list[str]:
     ['6\\unit{m/s}', '9.0\\unit{m}']
     """
     bare = _LIST_MARK.sub("", text).replace("**", "").replace("$", "")
-    starts = [found.start() for found in _NUMBER.finditer(bare)]
-    pieces = (bare[start:end] for start, end in pairwise([*starts, len(bare)]))
-    return [quantity for piece in pieces if (quantity := first_quantity(piece)) is not None]
+    _, *pieces = _NUMBER.split(bare)
+    return [_quantity(number, behind) for number, behind in zip(pieces[::2], pieces[1::2], strict=True)]
+
+
+def _quantity(number: str, behind: str) -> str:
+    """Return a number with the unit that the text behind it begins with as LaTeX."""
+    read, unit = read_number_text(number), _unit_behind(behind)
+    assert read is not None
+    return f"{read.latex}\\unit{{{unit}}}" if unit else read.latex
 
 
 def _unit_behind(text: str) -> str:
@@ -111,7 +100,7 @@ def _unit_behind(text: str) -> str:
     words = line.replace("^{", "^").strip()
     pieces = re.match(r"[^,;=]*", words)
     tokens = pieces[0].split() if pieces else []
-    for count in range(min(len(tokens), _MAX_UNIT_WORDS), 0, -1):
+    for count in range(min(len(tokens), MAX_UNIT_WORDS), 0, -1):
         unit = _SPELLED_OUT.sub("", " ".join(tokens[:count]).rstrip(".;:"))
         if unit.count("(") < unit.count(")"):
             unit = unit.rstrip(")")

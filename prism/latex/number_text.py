@@ -21,6 +21,12 @@ _NUMBER = re.compile(
     rf"(?:\s*10\s*\^\s*(?:(?P<bare>{_WHOLE})|\{{\s*(?P<braced>{_WHOLE})\s*\}}|\(\s*(?P<bracketed>{_WHOLE})\s*\)))?)"
 )
 
+NUMBER = (
+    r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?"
+    r"(?:[eE][-+−]?\d{1,3}\b|\s*(?:\\times|\\cdot|[×x*·])\s*10\s*\^\s*(?:\{[-+−]?\d{1,3}\}|[-+−]?\d{1,3}))?"
+)
+"""Pattern of a number within a text, which is searched for one."""
+
 
 @dataclass(frozen=True, slots=True)
 class NumberText:

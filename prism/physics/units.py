@@ -11,6 +11,7 @@ Refused: units as a field of every number (each operator would need a second ari
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -21,6 +22,7 @@ from prism.latex.unit_grammar import MAX_TEXT, NoReadingError, normalize_unit_te
 from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, PREFIX_WORDS, Dimension, Unit, UnitTable, unit_table
 
 MAX_UNIT_POWER = 24  # exponent of a unit; m^99999 is an attack on memory
+MAX_UNIT_WORDS = 5  # of a unit that is written out: `cubic metres per second per metre`
 MAX_BITS = 4096  # of an exact factor; longer ones are an attack on memory
 MAX_CACHED = 4096  # unit names looked up; they come from students, so the memory is bounded
 
@@ -119,6 +121,16 @@ def find_unit_product(text: str) -> Unit | None:
         return read_unit_product(text)
     except NoReadingError:
         return None
+
+
+def longest_unit(words: Sequence[str]) -> tuple[str, int]:
+    """Return the longest unit that a text begins with, and of how many of its words it is; empty and 0 if none.
+
+    >>> longest_unit(["m", "per", "second", "of", "wind"]), longest_unit(["of", "wind"])
+    (('m per second', 3), ('', 0))
+    """
+    runs = ((" ".join(words[:count]).strip(".,;:"), count) for count in range(min(len(words), MAX_UNIT_WORDS), 0, -1))
+    return next((run for run in runs if find_unit_product(run[0]) is not None), ("", 0))
 
 
 def read_unit_product(text: str) -> Unit:

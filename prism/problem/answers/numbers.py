@@ -25,7 +25,7 @@ from prism.equivalence.numbers.known_values import KnownValues, evaluate_with_un
 from prism.equivalence.numbers.stated import Numeric, StatedNumber
 from prism.physics.context import Context
 from prism.physics.tables import PI, Dimension, Unit
-from prism.physics.units import find_unit, find_unit_product
+from prism.physics.units import find_unit, find_unit_product, longest_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.phrases import phrase_patterns
 from prism.problem.schema import Problem, ProblemNode
@@ -80,11 +80,8 @@ def _named_units(question: str) -> Iterator[Unit]:
         cleaned = [word.strip("$().,\\~").replace("percentage", "percent") for word in words][:MAX_WORDS]
         if cleaned[0] in _NO_UNITS:
             continue
-        for count in range(len(cleaned), 0, -1):
-            unit = find_unit_product(" ".join(cleaned[:count]))
-            if unit is not None:
-                yield unit
-                break
+        if (unit := find_unit_product(longest_unit(cleaned)[0])) is not None:
+            yield unit
 
 
 WHOLE = Fraction(1, 10**9)  # relative: a value recomputed in floating point is whole within it

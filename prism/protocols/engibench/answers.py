@@ -38,9 +38,10 @@ from prism.grading.prepared import prepare
 from prism.grading.result import Grade, Incident
 from prism.grading.verifying import verify_answer
 from prism.latex import LocatedFormula, extract, one_line, parse
+from prism.latex.number_text import NUMBER
 from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, words
 from prism.latex.words import CONNECTIVES, word_set
-from prism.physics.units import find_unit_product
+from prism.physics.units import MAX_UNIT_WORDS, longest_unit
 from prism.problem.answers import ANSWER, QUESTION
 from prism.problem.answers.numbers import asked_unit
 from prism.protocols.engibench.units import Units
@@ -48,13 +49,6 @@ from prism.protocols.engibench.units import Units
 MAX_KEY = 2_000  # characters of a key: a longer one is no number, and no formula that one asks for
 KEPT = 1024  # keys that a process keeps as they were read
 MAX_VALUES = 8  # of a list
-MAX_UNIT_WORDS = 5  # "cubic meters per second per metre"
-
-NUMBER = (
-    r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?"
-    r"(?:[eE][-+−]?\d{1,3}\b|\s?(?:\\times|\\cdot|[×x*·])\s?10\s?\^\s?(?:\{[-+−]?\d{1,3}\}|[-+−]?\d{1,3}))?"
-)
-"""Pattern of a number in text or LaTeX."""
 
 
 class KeyKind(StrEnum):
@@ -185,11 +179,10 @@ def read_value(text: str, *, whole: bool = False) -> Value | None:
     if not behind:
         return Value(number)
     tokens = behind.split(" ")
-    for n in range(min(len(tokens), MAX_UNIT_WORDS), 0, -1):
-        unit = " ".join(tokens[:n]).strip(".,;:")
-        if find_unit_product(unit) is not None:
-            written = rf"{number}\%" if unit in ("%", r"\%") else rf"{number}\unit{{{unit}}}"
-            return Value(written) if n == len(tokens) or not whole else None
+    unit, n_words = longest_unit(tokens)
+    if unit:
+        written = rf"{number}\%" if unit in ("%", r"\%") else rf"{number}\unit{{{unit}}}"
+        return Value(written) if n_words == len(tokens) or not whole else None
     named = tokens if whole else tokens[:1]
     is_name = len(named) <= MAX_UNIT_WORDS and all(map(str.isalpha, named)) and CONNECTIVES.isdisjoint(named)
     unit = " ".join(named).strip(".,;:")

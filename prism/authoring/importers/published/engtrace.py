@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from prism.authoring.importers.entries import DatasetEntry, Finding, RecordedAnswer, RefusedError, SourceRow
 from prism.authoring.importers.layouts import described, entry_of, metadata_of
 from prism.authoring.importers.worked_answers import WorkedAnswer, worked_answers
-from prism.authoring.plain_answers import first_number, n_numbers, numbers_of, tagged_answer, without_tagged_answer
+from prism.authoring.plain_answers import first_number, numbers_of, tagged_answer, without_tagged_answer
 
 _STEP = re.compile(r"^\s*(?:\*\*)?(?:Step\s+\d+|\d+\.)", re.MULTILINE | re.IGNORECASE)
 _COMMA = re.compile(r"\d,\d{3}")
@@ -36,7 +36,7 @@ def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     if tagged is None:
         raise RefusedError("no-answer", "no `**Answer:**` in its solution")
     found = worked_answers(solution, row.text("question")) or (WorkedAnswer(tagged),)
-    n = n_numbers(tagged)
+    n = len(numbers_of(tagged))
     remarks = (f"of {n} numbers after the tag the answer is {'; '.join(e.latex for e in found)}",) if n > 1 else ()
     template = {"template": {"id": row.text("id"), "seed": row.data.get("seed")}}
     yield entry_of(
@@ -67,7 +67,7 @@ def _check_tag(row: SourceRow) -> Iterator[Finding]:
     if tagged is None:
         yield Finding("no-answer-tag", row, _id_of(row), "the solution has no `**Answer:**`")
         return
-    if n_numbers(tagged) > 1:
+    if len(numbers_of(tagged)) > 1:
         yield Finding("several-numbers", row, _id_of(row), "several numbers stand after the tag", tagged)
     if _COMMA.search(tagged):
         message = "a comma of thousands, at which its own reader stops"

@@ -22,7 +22,7 @@ _NUMBER = re.compile(
 )
 
 NUMBER = (
-    r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?"
+    r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,300})(?:\.\d{1,300})?"
     r"(?:[eE][-+−]?\d{1,3}\b|\s*(?:\\times|\\cdot|[×x*·])\s*10\s*\^\s*(?:\{[-+−]?\d{1,3}\}|[-+−]?\d{1,3}))?"
 )
 """Pattern of a number within a text, which is searched for one."""

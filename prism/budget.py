@@ -33,7 +33,7 @@ T = TypeVar("T")
 C = TypeVar("C", bound="_lru_cache_wrapper[Any]")
 
 CELL = 40_000  # of each claim beside each node, in any case: 90 formulas beside 50 nodes are 4500 cells
-MATCHING = 105_000_000  # what cells cost beyond that: after it no further one is begun; a hundred sums of sums
+MATCHING = 97_000_000  # what cells cost beyond that: after it no further one is begun; a hundred sums of sums
 SELECTION = 33_000_000  # likewise, for what else the text says of a match, at least; after it all matches are withheld
 SOLUTION = 170_000_000  # a solution, beside its cells and characters: what these do not count, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas

@@ -60,10 +60,10 @@ def parse_context(text: str, macros: str = "") -> prism.Context | None:
 
 def read_macro_file(name: str) -> dict[str, object]:
     """Read the table `macros` of a TOML file; empty for an empty name. Exits with code 3, and all faults, if one is."""
-    from prism.latex.macros import read_macros
-
     if not name:
         return {}
+    from prism.latex.macros import read_macros
+
     with named_in_errors(f"{name}: no TOML"):
         data = parse_toml(read_text(name))
     faults: list[str] = []

@@ -16,7 +16,7 @@ from prism.physics.context import Context, constant_readings, given_values, kind
 from prism.physics.quantities import resolve_units
 from prism.physics.tables import Dimension
 
-CONTEXTS_KEPT = 256  # contexts with records in the cache of a process
+CONTEXTS_KEPT = 64  # contexts with records, of 30 kB each, in the cache of a process
 
 _ONE_ROOT = frozenset(("positive", "angle", "constant"))  # kinds of symbol for which x^2 = a has one solution
 _DOT_ORDERS = ("1", "2")  # of derivatives that are written with dots or primes

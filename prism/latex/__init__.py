@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from prism.latex.extraction.pipeline import LeftOut as LeftOut
     from prism.latex.extraction.pipeline import LocatedFormula as LocatedFormula
     from prism.latex.extraction.pipeline import extract as extract
-    from prism.latex.extraction.pipeline import typed_as_latex as typed_as_latex
     from prism.latex.extraction.solution_input import Solution as Solution
     from prism.latex.extraction.solution_input import SolutionText as SolutionText
     from prism.latex.extraction.solution_input import solution_text as solution_text
+    from prism.latex.extraction.typed_names import typed_as_latex as typed_as_latex
     from prism.latex.parsing.parser import parse as parse
     from prism.latex.words import one_line as one_line
     from prism.latex.writing.writer import write as write
@@ -26,7 +26,7 @@ _MODULES = {
     **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_input"),
     **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.pipeline"),
     "Joint": "extraction.joints",
-    "typed_as_latex": "extraction.pipeline",
+    "typed_as_latex": "extraction.typed_names",
     "one_line": "words",
     "parse": "parsing.parser",
     "write": "writing.writer",

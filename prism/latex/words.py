@@ -35,11 +35,7 @@ CONNECTIVES = word_set(
 ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
 _JOINING_KINDS = ("connectives", "conditions", "alternatives")
-_ELSEWHERE = frozenset(  # texts in a formula that join it to the next one, in other languages, by their words
-    tuple(text.lower().split()) for kind in _JOINING_KINDS for text in all_words(kind, without="english")
-) - frozenset((word,) for word in word_set("per o si se con en"))
-_UNPARTED = tuple("".join(words) for words in _ELSEWHERE if max("".join(words)) >= FIRST_UNPARTED)
-_LONGEST_ELSEWHERE = max(map(len, _ELSEWHERE))
+_NO_JOINTS = ("per", "o", "si", "se", "con", "en")  # of other languages, which may be names or units
 REMARKS = word_set("constant const always everywhere initially finally")  # behind a formula these are no factors
 _QUALIFIERS = REMARKS | word_set(
     "const. even odd integer integers large small only respectively approximately approx approx. given"
@@ -157,6 +153,19 @@ def _strip_prefix(word: str) -> str:
     return _PREFIX.sub("", word)
 
 
+@cache
+def _joining_elsewhere() -> tuple[frozenset[tuple[str, ...]], int, tuple[str, ...]]:
+    """Return the texts in a formula that join it to the next one, in other languages than English.
+
+    Returns:
+        texts by their words, the most words of one, and the texts in scripts that part no words.
+    """
+    texts = (text for kind in _JOINING_KINDS for text in all_words(kind, without="english"))
+    found = frozenset(tuple(text.lower().split()) for text in texts).difference(zip(_NO_JOINTS))
+    unparted = tuple(joined for joined in map("".join, found) if max(joined) >= FIRST_UNPARTED)
+    return found, max(map(len, found)), unparted
+
+
 def text_kind(content: str, before: str = "", after: str = "") -> str:
     r"""Classify the content of `\text{...}`: `prose`, or `other` for a symbol or a unit.
 
@@ -175,9 +184,10 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     is_remark = words[0][0] == "(" and not (is_operand and words[-1][-1] == ")")  # `J \cdot \text{(area)}` is a name
     if ":" in content or is_label(content) or is_remark or CONNECTIVES.intersection((lower[0], lower[-1])):
         return "prose"
-    begins = {tuple(lower[:count]) for count in range(1, _LONGEST_ELSEWHERE + 1)}
-    is_unparted = max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(_UNPARTED)
-    if is_unparted or not begins.isdisjoint(_ELSEWHERE):
+    elsewhere, most_words, unparted = _joining_elsewhere()
+    begins = {tuple(lower[:count]) for count in range(1, most_words + 1)}
+    is_unparted = max(content) >= FIRST_UNPARTED and content.lstrip(" ,，").startswith(unparted)
+    if is_unparted or not begins.isdisjoint(elsewhere):
         return "prose"
     if len(words) == 1:
         return "prose" if lower[0] in _QUALIFIERS and before not in ("relation", "operator") else "other"

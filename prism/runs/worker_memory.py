@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prism.budget import forget
 
-REMEMBERED = 200_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
+REMEMBERED = 150_000  # blocks of memory, of a hundred bytes each, that a worker remembers of what it has graded
 _STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 _COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 

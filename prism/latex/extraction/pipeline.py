@@ -61,7 +61,7 @@ from prism.latex.extraction.retractions import (
 )
 from prism.latex.extraction.solution_input import Solution, excerpt, solution_text
 from prism.latex.extraction.struck_lines import disowned_blocks, passed_over_blocks, struck_blocks
-from prism.latex.extraction.typed_names import TypedNames, is_typed, typed_names
+from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import Unread, find_bare_displays, find_plain_formulas
 from prism.latex.extraction.worded_clauses import read_worded
 from prism.latex.macros import (
@@ -77,7 +77,6 @@ from prism.latex.macros import (
 from prism.latex.prose import FORMULA, MAX_SENTENCE
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
-_MAX_TYPED = 300  # characters of one typed formula; a longer text is LaTeX
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
 _MAX_CARRIED = 1_000  # characters of a left side repeated in each row below it; longer ones would square the text
 _MAX_REPEATED = 50_000  # characters that all formulas of a solution repeat of others; 2,685 are the most of 1,040
@@ -264,23 +263,6 @@ def extract(
         n_left += n_more
     kept = _without_repetition(found)
     return Extraction(kept, text, LeftOut(read.n_left_out, n_left + len(found) - len(kept)))
-
-
-def typed_as_latex(text: str, symbols: frozenset[str] = frozenset()) -> str:
-    r"""Return a formula that is typed without commands as the LaTeX that a solution's would be; other text as it is.
-
-    Args:
-        text: a formula; read so if a word of several letters, or a letter with its index, stands in it.
-        symbols: of the problem.
-
-    >>> typed_as_latex("F_gravity = mgsin(theta)"), typed_as_latex("vf^2 = vi^2 + 2ad"), typed_as_latex("F = ma")
-    ('F_{gravity} = mg\\sin(\\theta)', 'v_f^{2} = v_i^{2} + 2ad', 'F = ma')
-    """
-    if len(text) > _MAX_TYPED or not is_typed(text):
-        return text
-    found = extract(text, symbols=symbols)
-    is_whole = len(found) == 1 and found[0].kind == "plain" and found[0].span == (0, len(text))
-    return found[0].latex if is_whole else text
 
 
 def _known_macros(text: str, windows: Sequence[tuple[int, int]], given: Macros) -> Macros:

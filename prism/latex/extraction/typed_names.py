@@ -24,6 +24,7 @@ from prism.latex.extraction.plain_tokens import (
 )
 from prism.latex.words import LONG_UNITS, UNITS, word_set
 
+MAX_TYPED = 300  # characters of one typed formula; a longer text is LaTeX
 MAX_WORD = 16  # letters of a word that is taken apart
 _INDEXED = re.compile(
     r"(?P<letter>[A-Za-z]|\\[A-Za-z]+)_(?:\{(?:\\text\{)?(?P<index>[A-Za-z0-9]+)\}{1,2}|(?P<one>[A-Za-z0-9]))"
@@ -123,6 +124,25 @@ def is_typed(text: str) -> bool:
     has_name = any(len(word) > MAX_SYMBOLS or _LIKE_AN_INDEX.fullmatch(word) for word in words)
     has_name = has_name or any(len(word) == MAX_SYMBOLS and word in GREEK_NAMES for word in words)
     return has_name or _NUMBERED.search(text) is not None
+
+
+def typed_as_latex(text: str, symbols: frozenset[str] = frozenset()) -> str:
+    r"""Return a formula that is typed without commands as the LaTeX that a solution's would be; other text as it is.
+
+    Args:
+        text: a formula; read so if a word of several letters, or a letter with its index, stands in it.
+        symbols: of the problem.
+
+    >>> typed_as_latex("F_gravity = mgsin(theta)"), typed_as_latex("vf^2 = vi^2 + 2ad"), typed_as_latex("F = ma")
+    ('F_{gravity} = mg\\sin(\\theta)', 'v_f^{2} = v_i^{2} + 2ad', 'F = ma')
+    """
+    if len(text) > MAX_TYPED or not is_typed(text):
+        return text
+    from prism.latex.extraction.pipeline import extract  # which a lone formula in LaTeX does not need
+
+    found = extract(text, symbols=symbols)
+    is_whole = len(found) == 1 and found[0].kind == "plain" and found[0].span == (0, len(text))
+    return found[0].latex if is_whole else text
 
 
 def with_names(marks: Sequence[Mark], typed: TypedNames) -> list[Mark]:

@@ -135,19 +135,21 @@ def _phrases() -> _Phrases:
                     found.add("negators")
                 elif "right" in within and " " in text:
                     found.add("wrong")
+        shared = {each: each for each in map(frozenset, roles.values())}  # few of them differ
         pairs: dict[str, dict[str, list[_Phrase]]] = {}
         single: dict[str, frozenset[str]] = {}
         torn: dict[str, dict[str, frozenset[str]]] = {}
         for text, found in sorted(roles.items(), key=lambda each: -len(_PHRASE_WORD.findall(each[0]))):
+            meant = shared[frozenset(found)]
             if _GAP in text:
                 verb, particle = text.split(_GAP)
-                torn.setdefault(verb, {})[particle] = frozenset(found)
+                torn.setdefault(verb, {})[particle] = meant
                 continue
             first, *others = _PHRASE_WORD.findall(text)
             if others:
-                pairs.setdefault(first, {}).setdefault(others[0], []).append((tuple(others[1:]), frozenset(found)))
+                pairs.setdefault(first, {}).setdefault(others[0], []).append((tuple(others[1:]), meant))
             else:
-                single[first] = frozenset(found)
+                single[first] = meant
             if "common" in found and not others:
                 common.setdefault(first, []).append(language)
         stems: dict[str, tuple[str, ...]] = {}

@@ -83,7 +83,7 @@ class OverBudget(Exception):
 
 
 _Found = tuple[Any, int]  # a remembered result and its price
-_Asked = dict[Hashable, tuple[_Found, bool]]
+_Known = dict[Hashable, _Found]
 
 
 class _InParts(NamedTuple):
@@ -91,7 +91,7 @@ class _InParts(NamedTuple):
 
     result: Any
     own: int
-    asked: dict[Hashable, _Found]
+    asked: _Known
 
 
 class Account:
@@ -109,14 +109,14 @@ class Account:
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
         known: the remembered results that are paid for, by function and arguments; of a property by its own place too.
-        asked: the results that a `recalled` one asks for while it is worked out, each with True if it was paid for
-            before; None at any other time.
-        repeated: the prices of results asked for again, which are paid for.
+            While a `recalled` result is worked out, those that it asks for.
+        before: the others that are paid for, meanwhile.
+        repeated: the prices of those of them that are asked for again.
         is_settled: whatever had been paid for before, each share would have ended, or not ended, as it did.
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "asked", "begun", "each", "has_extra", "is_cut", "is_exhausted", "is_settled",
+        "allowance", "allows_extra", "before", "begun", "each", "has_extra", "is_cut", "is_exhausted", "is_settled",
         "known", "limit", "outside", "repeated", "spent",
     )  # fmt: skip
 
@@ -132,8 +132,8 @@ class Account:
         self.allows_extra = True
         self.has_extra: bool | None = None if outside is None else outside.has_extra
         self.is_cut = False
-        self.known: dict[Hashable, _Found] = {} if outside is None else outside.known
-        self.asked: _Asked | None = None if outside is None else outside.asked
+        self.known: _Known = {} if outside is None else outside.known
+        self.before: tuple[_Known, ...] = () if outside is None else outside.before
         self.repeated = 0
         self.is_settled = True
 
@@ -165,53 +165,51 @@ class Account:
 
         Raises OverBudget where the account cannot pay.
         """
-        before, kept = self.spent, (self.known, self.asked, self.repeated, self.is_settled)
-        self.known, self.asked = {}, None
+        begun, kept = self.spent, (self.known, self.before, self.repeated, self.is_settled)
+        self.known, self.before = {}, ()
         try:
             result = build(*args)
         finally:
-            self.known, self.asked, self.repeated, self.is_settled = kept
+            self.known, self.before, self.repeated, self.is_settled = kept
         if self.owner.is_exhausted:  # somebody below caught it: the result is not that of the whole work
             raise OverBudget(self.owner)
-        return result, self.spent - before
+        return result, self.spent - begun
 
-    def take(self, key: Hashable, found: _Found, *, is_repeated: bool) -> None:
-        """Note that a result is asked for, which is paid for from now on."""
-        if is_repeated:
-            self.repeated += found[1]
-        else:
-            self.known[key] = found
-        if self.asked is not None:
-            self.asked.setdefault(key, (found, is_repeated))
+    def find_paid(self, key: Hashable) -> _Found | None:
+        """Return a result that was paid for before the recalled one at hand; None for another, and without such one."""
+        for known in self.before:
+            if (found := known.get(key)) is not None:
+                self.repeated += found[1]
+                self.known[key] = found
+                return found
+        return None
 
     def work_out_in_parts(self, build: Callable[..., Any], args: tuple[Any, ...]) -> tuple[_InParts, bool]:
         """Work out a result and pay for what is not paid for yet; return it with its parts, and if it may be kept.
 
         Raises OverBudget where the account cannot pay.
         """
-        before, outer, was_settled = self.spent, self.asked, self.is_settled
-        asked: _Asked = {}
-        self.asked, self.is_settled = asked, True
+        begun, known, before, was_settled = self.spent, self.known, self.before, self.is_settled
+        self.known, self.before, self.is_settled = {}, (known, *before), True
         try:
             result = build(*args)
-            own = self.spent - before - sum(found[1] for found, is_repeated in asked.values() if not is_repeated)
-            is_kept = self.is_settled
+            asked: _Known = {
+                key: found for key, found in self.known.items() if type(key) is tuple
+            }  # not of a property's place
+            new = sum([found[1] for key, found in asked.items() if not any(key in paid for paid in self.before)])
+            return _InParts(result, self.spent - begun - new, asked), self.is_settled
         finally:
-            self.asked, self.is_settled = outer, self.is_settled and was_settled
-        if outer is not None:
-            for key, how in asked.items():
-                outer.setdefault(key, how)
-        return _InParts(result, own, {key: found for key, (found, _) in asked.items()}), is_kept
+            known.update(self.known)
+            self.known, self.before, self.is_settled = known, before, self.is_settled and was_settled
 
     def pay_in_parts(self, parts: _InParts) -> bool:
         """Pay for what a result costs by itself, and for what it asks for and is not paid for; False if that fails."""
-        due = {key: found for key, found in parts.asked.items() if key not in self.known}
+        due = {key: found for key, found in parts.asked.items() if not (key in self.known or self.find_paid(key))}
         price = parts.own + sum(found[1] for found in due.values())
         if price > self.limit - self.spent:
             return False
         self.charge(price)
-        for key, found in parts.asked.items():
-            self.take(key, found, is_repeated=key not in due)
+        self.known.update(due)
         return True
 
 
@@ -454,8 +452,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
             if account is None:
                 return _within(Account(math.inf), look_up, args)
             key = build, args
-            found = account.known.get(key)
-            is_repeated = found is not None
+            found = account.known.get(key) or (account.find_paid(key) if account.before else None)
             if found is None:
                 found = own_store.kept.get(key)
                 if found is None:
@@ -463,7 +460,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                     own_store.keep(key, found)
                 else:
                     account.charge(found[1])
-            account.take(key, found, is_repeated=is_repeated)
+                account.known[key] = found
             return found[0]  # type: ignore[no-any-return]
 
         look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
@@ -494,7 +491,7 @@ def recalled(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if account is None:
                 return _within(Account(math.inf), look_up, args)
             key = build, args
-            found = account.known.get(key)
+            found = account.known.get(key) or account.find_paid(key)
             if found is None:
                 parts: _InParts | None = store.kept.get(key)
                 if parts is None or not account.pay_in_parts(parts):
@@ -561,11 +558,10 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
         if account is None:
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
-        if found is not None and id(found) in account.known and account.asked is None:
-            account.repeated += found[1]
+        if found is not None and id(found) in account.known:
             return found[0]  # type: ignore[no-any-return]
         key = self._build, holder
-        paid = account.known.get(key)
+        paid = account.known.get(key) or account.find_paid(key)
         if found is None:
             found = paid or account.work_out(self._build, (holder,))
             if not found[1]:
@@ -574,6 +570,5 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             holder.__dict__[self._priced] = found
         elif paid is None:
             account.charge(found[1])
-        account.take(key, found, is_repeated=paid is not None)
-        account.known[id(found)] = found
+        account.known[key] = account.known[id(found)] = found
         return found[0]  # type: ignore[no-any-return]

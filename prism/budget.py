@@ -84,6 +84,7 @@ class OverBudget(Exception):
 
 _Found = tuple[Any, int]  # a remembered result and its price
 _Known = dict[Hashable, _Found]
+_Asked = list[tuple[Hashable, _Found]]
 
 
 class _InParts(NamedTuple):
@@ -109,15 +110,15 @@ class Account:
         has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
         known: the remembered results that are paid for, by function and arguments; of a property by its own place too.
-            While a `recalled` result is worked out, those that it asks for.
-        before: the others that are paid for, meanwhile.
-        repeated: the prices of those of them that are asked for again.
+        asked: each result that a `recalled` one asks for while it is worked out; None at any other time.
+        fresh: the prices of results that were asked for and paid.
+        repeated: the prices of results that were asked for and had been paid before.
         is_settled: whatever had been paid for before, each share would have ended, or not ended, as it did.
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "before", "begun", "each", "has_extra", "is_cut", "is_exhausted", "is_settled",
-        "known", "limit", "outside", "repeated", "spent",
+        "allowance", "allows_extra", "asked", "begun", "each", "fresh", "has_extra", "is_cut", "is_exhausted",
+        "is_settled", "known", "limit", "outside", "repeated", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -133,8 +134,8 @@ class Account:
         self.has_extra: bool | None = None if outside is None else outside.has_extra
         self.is_cut = False
         self.known: _Known = {} if outside is None else outside.known
-        self.before: tuple[_Known, ...] = () if outside is None else outside.before
-        self.repeated = 0
+        self.asked: _Asked | None = None if outside is None else outside.asked
+        self.fresh = self.repeated = 0
         self.is_settled = True
 
     @property
@@ -165,51 +166,54 @@ class Account:
 
         Raises OverBudget where the account cannot pay.
         """
-        begun, kept = self.spent, (self.known, self.before, self.repeated, self.is_settled)
-        self.known, self.before = {}, ()
+        begun, kept = self.spent, (self.known, self.asked, self.fresh, self.repeated, self.is_settled)
+        self.known, self.asked = {}, None
         try:
             result = build(*args)
         finally:
-            self.known, self.before, self.repeated, self.is_settled = kept
+            self.known, self.asked, self.fresh, self.repeated, self.is_settled = kept
         if self.owner.is_exhausted:  # somebody below caught it: the result is not that of the whole work
             raise OverBudget(self.owner)
         return result, self.spent - begun
 
-    def find_paid(self, key: Hashable) -> _Found | None:
-        """Return a result that was paid for before the recalled one at hand; None for another, and without such one."""
-        for known in self.before:
-            if (found := known.get(key)) is not None:
-                self.repeated += found[1]
-                self.known[key] = found
-                return found
-        return None
-
-    def work_out_in_parts(self, build: Callable[..., Any], args: tuple[Any, ...]) -> tuple[_InParts, bool]:
-        """Work out a result and pay for what is not paid for yet; return it with its parts, and if it may be kept.
+    def work_out_in_parts(
+        self, build: Callable[..., Any], args: tuple[Any, ...], least: int
+    ) -> tuple[Any, _InParts | None]:
+        """Work out a result and pay for what is not paid for yet; return it, and its parts if they are to be kept.
 
         Raises OverBudget where the account cannot pay.
+
+        Args:
+            build, args: what works the result out.
+            least: operations; the parts of what costs less, all paid for anew, are not kept.
         """
-        begun, known, before, was_settled = self.spent, self.known, self.before, self.is_settled
-        self.known, self.before, self.is_settled = {}, (known, *before), True
+        begun, fresh, repeated, outer, was_settled = self.spent, self.fresh, self.repeated, self.asked, self.is_settled
+        asked: _Asked = []
+        self.asked, self.is_settled = asked, True
         try:
             result = build(*args)
-            asked: _Known = {
-                key: found for key, found in self.known.items() if type(key) is tuple
-            }  # not of a property's place
-            new = sum([found[1] for key, found in asked.items() if not any(key in paid for paid in self.before)])
-            return _InParts(result, self.spent - begun - new, asked), self.is_settled
+            is_kept = self.is_settled
         finally:
-            known.update(self.known)
-            self.known, self.before, self.is_settled = known, before, self.is_settled and was_settled
+            self.asked, self.is_settled = outer, self.is_settled and was_settled
+            if outer is not None:
+                outer.extend(asked)
+        spent = self.spent - begun
+        if not is_kept or spent + self.repeated - repeated < least:
+            return result, None
+        return result, _InParts(result, spent - (self.fresh - fresh), dict(asked))
 
     def pay_in_parts(self, parts: _InParts) -> bool:
         """Pay for what a result costs by itself, and for what it asks for and is not paid for; False if that fails."""
-        due = {key: found for key, found in parts.asked.items() if not (key in self.known or self.find_paid(key))}
-        price = parts.own + sum(found[1] for found in due.values())
-        if price > self.limit - self.spent:
+        due = {key: found for key, found in parts.asked.items() if key not in self.known}
+        price = sum([found[1] for found in due.values()])
+        if parts.own + price > self.limit - self.spent:
             return False
-        self.charge(price)
+        self.charge(parts.own + price)
         self.known.update(due)
+        self.fresh += price
+        self.repeated += sum([found[1] for key, found in parts.asked.items() if key not in due])
+        if self.asked is not None:
+            self.asked.extend(parts.asked.items())
         return True
 
 
@@ -379,6 +383,7 @@ class share:  # noqa: N801 - a context manager, used like a function
         _current.reset(self._token)
         if self._outside is not None:
             self._outside.spent += self._account.spent
+            self._outside.fresh += self._account.fresh
             self._outside.repeated += self._account.repeated
             full = self._account.spent + self._account.repeated
             if full > self._limit or self._account.is_exhausted or not self._account.is_settled:
@@ -452,15 +457,20 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
             if account is None:
                 return _within(Account(math.inf), look_up, args)
             key = build, args
-            found = account.known.get(key) or (account.find_paid(key) if account.before else None)
-            if found is None:
+            found = account.known.get(key)
+            if found is not None:
+                account.repeated += found[1]
+            else:
                 found = own_store.kept.get(key)
                 if found is None:
                     found = account.work_out(build, args)
                     own_store.keep(key, found)
                 else:
                     account.charge(found[1])
+                account.fresh += found[1]
                 account.known[key] = found
+            if account.asked is not None:
+                account.asked.append((key, found))
             return found[0]  # type: ignore[no-any-return]
 
         look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
@@ -469,7 +479,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
     return decorate
 
 
-def recalled(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def recalled(size: int, *, least: int = 0) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function as `remembered` does, for results that share most of what they ask for.
 
     An account pays for what such a result costs by itself, and of what it asks for only for what is not paid for: as if
@@ -477,6 +487,7 @@ def recalled(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
     Args:
         size: how many results the process keeps.
+        least: operations that one of them costs at least; cheaper ones are worked out anew.
     """
     store = Store(size)
 
@@ -491,14 +502,16 @@ def recalled(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if account is None:
                 return _within(Account(math.inf), look_up, args)
             key = build, args
-            found = account.known.get(key) or account.find_paid(key)
+            found = account.known.get(key)
             if found is None:
                 parts: _InParts | None = store.kept.get(key)
-                if parts is None or not account.pay_in_parts(parts):
-                    parts, is_kept = account.work_out_in_parts(build, args)
-                    if is_kept:
+                if parts is not None and account.pay_in_parts(parts):
+                    result = parts.result
+                else:
+                    result, parts = account.work_out_in_parts(build, args, least)
+                    if parts is not None:
                         store.keep(key, parts)
-                account.known[key] = found = parts.result, 0
+                account.known[key] = found = result, 0
             return found[0]  # type: ignore[no-any-return]
 
         look_up.cache_clear = store.kept.clear  # type: ignore[attr-defined]
@@ -559,9 +572,12 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
         if found is not None and id(found) in account.known:
+            account.repeated += found[1]
+            if account.asked is not None:
+                account.asked.append(((self._build, holder), found))
             return found[0]  # type: ignore[no-any-return]
         key = self._build, holder
-        paid = account.known.get(key) or account.find_paid(key)
+        paid = account.known.get(key)
         if found is None:
             found = paid or account.work_out(self._build, (holder,))
             if not found[1]:
@@ -570,5 +586,11 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             holder.__dict__[self._priced] = found
         elif paid is None:
             account.charge(found[1])
+        if paid is None:
+            account.fresh += found[1]
+        else:
+            account.repeated += found[1]
+        if account.asked is not None:
+            account.asked.append((key, found))
         account.known[key] = account.known[id(found)] = found
         return found[0]  # type: ignore[no-any-return]

@@ -37,6 +37,15 @@ def test_the_same_grade_gives_the_same_diagnosis() -> None:
     assert prism.diagnose(FREE_FALL, grade) == prism.diagnose(prism.prepare(FREE_FALL), grade)
 
 
+def test_a_definition_that_is_written_twice_is_no_identity() -> None:
+    told = diagnosed("We set $k = 3 h / g$. Later we use $k = 3 h / g$ again, and $k + k = 2 k$.")
+    assert [(each.status, each.detail) for each in told.findings] == [
+        ("undetermined", ""),
+        ("undetermined", ""),
+        ("right", "it is an identity"),
+    ]
+
+
 def test_a_grade_of_another_problem_is_refused() -> None:
     grade = prism.grade(resource("dags/bucket.toml"), "nothing")
     with pytest.raises(prism.PrismError, match="of problem bucket, not of free_fall"):

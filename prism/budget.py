@@ -111,14 +111,14 @@ class Account:
         is_cut: a part of the work was not begun.
         known: the remembered results that are paid for, by function and arguments; of a property by its own place too.
         asked: each result that a `recalled` one asks for while it is worked out; None at any other time.
+        n_asked: how many of these were asked for before the account.
         fresh: the prices of results that were asked for and paid.
-        repeated: the prices of results that were asked for and had been paid before.
         is_settled: whatever had been paid for before, each share would have ended, or not ended, as it did.
     """
 
     __slots__ = (
         "allowance", "allows_extra", "asked", "begun", "each", "fresh", "has_extra", "is_cut", "is_exhausted",
-        "is_settled", "known", "limit", "outside", "repeated", "spent",
+        "is_settled", "known", "limit", "n_asked", "outside", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -135,7 +135,8 @@ class Account:
         self.is_cut = False
         self.known: _Known = {} if outside is None else outside.known
         self.asked: _Asked | None = None if outside is None else outside.asked
-        self.fresh = self.repeated = 0
+        self.n_asked = 0 if self.asked is None else len(self.asked)
+        self.fresh = 0
         self.is_settled = True
 
     @property
@@ -166,12 +167,12 @@ class Account:
 
         Raises OverBudget where the account cannot pay.
         """
-        begun, kept = self.spent, (self.known, self.asked, self.fresh, self.repeated, self.is_settled)
+        begun, kept = self.spent, (self.known, self.asked, self.fresh, self.is_settled)
         self.known, self.asked = {}, None
         try:
             result = build(*args)
         finally:
-            self.known, self.asked, self.fresh, self.repeated, self.is_settled = kept
+            self.known, self.asked, self.fresh, self.is_settled = kept
         if self.owner.is_exhausted:  # somebody below caught it: the result is not that of the whole work
             raise OverBudget(self.owner)
         return result, self.spent - begun
@@ -185,9 +186,9 @@ class Account:
 
         Args:
             build, args: what works the result out.
-            least: operations; the parts of what costs less, all paid for anew, are not kept.
+            least: operations; the parts of what costs less by itself are not kept.
         """
-        begun, fresh, repeated, outer, was_settled = self.spent, self.fresh, self.repeated, self.asked, self.is_settled
+        begun, outer, was_settled = self.spent - self.fresh, self.asked, self.is_settled
         asked: _Asked = []
         self.asked, self.is_settled = asked, True
         try:
@@ -197,10 +198,13 @@ class Account:
             self.asked, self.is_settled = outer, self.is_settled and was_settled
             if outer is not None:
                 outer.extend(asked)
-        spent = self.spent - begun
-        if not is_kept or spent + self.repeated - repeated < least:
-            return result, None
-        return result, _InParts(result, spent - (self.fresh - fresh), dict(asked))
+        own = self.spent - self.fresh - begun
+        return result, _InParts(result, own, dict(asked)) if is_kept and own >= least else None
+
+    def most(self) -> float:
+        """Return what would have been spent at most if nothing had been paid before; infinite if it was exhausted."""
+        asked = () if self.asked is None else self.asked[self.n_asked :]
+        return math.inf if self.is_exhausted else self.spent - self.fresh + sum([found[1] for _, found in asked])
 
     def pay_in_parts(self, parts: _InParts) -> bool:
         """Pay for what a result costs by itself, and for what it asks for and is not paid for; False if that fails."""
@@ -211,7 +215,6 @@ class Account:
         self.charge(parts.own + price)
         self.known.update(due)
         self.fresh += price
-        self.repeated += sum([found[1] for key, found in parts.asked.items() if key not in due])
         if self.asked is not None:
             self.asked.extend(parts.asked.items())
         return True
@@ -384,9 +387,7 @@ class share:  # noqa: N801 - a context manager, used like a function
         if self._outside is not None:
             self._outside.spent += self._account.spent
             self._outside.fresh += self._account.fresh
-            self._outside.repeated += self._account.repeated
-            full = self._account.spent + self._account.repeated
-            if full > self._limit or self._account.is_exhausted or not self._account.is_settled:
+            if not self._account.is_settled or self._account.most() > self._limit:
                 self._outside.is_settled = False
         return isinstance(error, OverBudget) and error.account is self._account
 
@@ -458,9 +459,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                 return _within(Account(math.inf), look_up, args)
             key = build, args
             found = account.known.get(key)
-            if found is not None:
-                account.repeated += found[1]
-            else:
+            if found is None:
                 found = own_store.kept.get(key)
                 if found is None:
                     found = account.work_out(build, args)
@@ -487,7 +486,7 @@ def recalled(size: int, *, least: int = 0) -> Callable[[Callable[P, T]], Callabl
 
     Args:
         size: how many results the process keeps.
-        least: operations that one of them costs at least; cheaper ones are worked out anew.
+        least: operations that one of them costs at least by itself; cheaper ones are worked out anew.
     """
     store = Store(size)
 
@@ -572,7 +571,6 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
         if found is not None and id(found) in account.known:
-            account.repeated += found[1]
             if account.asked is not None:
                 account.asked.append(((self._build, holder), found))
             return found[0]  # type: ignore[no-any-return]
@@ -588,8 +586,6 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             account.charge(found[1])
         if paid is None:
             account.fresh += found[1]
-        else:
-            account.repeated += found[1]
         if account.asked is not None:
             account.asked.append((key, found))
         account.known[key] = account.known[id(found)] = found

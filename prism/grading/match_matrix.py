@@ -43,7 +43,7 @@ from prism.physics.context import Context
 
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more matrix of the solution
 CELLS_KEPT = 4096  # by a process, for the diagnosis of a solution, and for others that write the same formulas
-CELL_KEPT = 12_000  # operations that one of them costs at least: cheaper ones are compared anew
+CELL_KEPT = 8_000  # operations that one of them costs at least by itself: cheaper ones are compared anew
 MAX_UNSHARED = 1  # symbols that only one of two formulas has, where definitions are substituted: one may divide out
 FAILED = "failed"  # status of a cell beside those of `Status`: the engine raised
 

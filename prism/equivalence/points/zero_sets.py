@@ -21,7 +21,7 @@ from prism.engine.intervals import refine_root, residual_interval
 from prism.engine.kernels import active_kernels, source, spend
 from prism.engine.lowering import Notation, component_names
 from prism.engine.systems import sample_system
-from prism.engine.tape import CHOICE, Tape, TapeTooLarge
+from prism.engine.tape import CHOICE, Floats, Tape, TapeTooLarge
 from prism.engine.zero_set import (
     ORDINARY,
     Crossing,
@@ -56,6 +56,7 @@ from prism.equivalence.verdict import Status, Verdict, Witness
 from prism.physics.context import EMPTY_CONTEXT, Context, kind_of
 
 _MORE_POINTS = 4  # times as many if that was not enough: `sqrt(1 - v^2/c^2)` and `tanh` turn most draws away
+_FEW = 3  # points that show where a formula has no value
 _TURNING = frozenset(("sin", "cos", "tan"))
 _INVERSES = frozenset(("asin", "acos", "atan"))
 _MAX_SIGN_TRIALS = 3  # symbols tried with the other sign where a target has no root (`E = -m/2n^2` solved for n)
@@ -253,6 +254,9 @@ def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) 
         verdict = _try_without_double_roots(trial, pair, verdict)
     if verdict.status == Status.EQUIVALENT and (unseen := _unseen_alternative(one, two, trial.module)):
         verdict = replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=unseen)
+    if verdict.status == Status.EQUIVALENT and (name := _negative_on_one_side(one, two, pair.samplings, trial.module)):
+        detail = f"only one of them has a value where {name} is negative"
+        verdict = replace(verdict, status=Status.UNDECIDED, reason="unsupported", proof=None, detail=detail)
     if verdict.status == Status.EQUIVALENT:
         verdict = _check_factors(pair, trial, verdict)
     if verdict.status == Status.EQUIVALENT and not approximate and trial.is_exact:
@@ -298,19 +302,41 @@ def _unseen_alternative(a: AnyPoints, b: AnyPoints, module: ModuleType) -> str:
         drawn = [{name: float(here.draws[v * here.n_draw + d]) for v, name in enumerate(names)}
                  for d in range(here.n_draw)]  # fmt: skip
         for place, counts in [*((place, 0) for place in places), *((place, source.NOWHERE) for place in drawn)]:
-            if not place.keys() >= set(names):
-                continue
-            x, value, bound, _, _ = scratch_arrays(module, here.tape)
-            for v, name in enumerate(names):
-                x[v] = place[name]
-            spend(here.tape.n_op)
-            flag = module.evaluate(here.code, here.consts, here.dep, here.tape.n_op, x, 0, value, bound)
+            flag, value = _evaluated_at(here, place, module)
             if flag == counts:  # where no case applies there is nothing to be seen
                 for k in choices:
                     seen[k].add(float(value[k]))
         if any(len(values) < 2 for values in seen.values()):
             return "a case that no point falls into"
     return ""
+
+
+def _negative_on_one_side(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], module: ModuleType) -> str:
+    """Return the letter declared real that is negative at points of one formula, where the other never has a value.
+
+    Empty if there is none.
+    """
+    for name in sorted(name for name, how in samplings.items() if how.kind == "real"):
+        for here, there in ((a, b), (b, a)):
+            places = [place for place in map(here.point, range(here.n_point)) if place.get(name, 0) < 0]
+            if len(places) >= _FEW and all(_evaluated_at(there, place, module)[0] for place in places):
+                return name
+    return ""
+
+
+def _evaluated_at(points: AnyPoints, place: Mapping[str, float], module: ModuleType) -> tuple[int | None, Floats]:
+    """Return the flag of a formula evaluated at a place, 0 where it has a value, and the values of all its nodes.
+
+    The flag is None where the place lacks a letter of the formula.
+    """
+    tape = points.tape
+    x, value, bound, _, _ = scratch_arrays(module, tape)
+    if not place.keys() >= set(tape.names):
+        return None, value
+    for v, name in enumerate(tape.names):
+        x[v] = place[name]
+    spend(tape.n_op)
+    return int(module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound)), value
 
 
 def _thresholds(tape: Tape) -> frozenset[tuple[str, float]]:

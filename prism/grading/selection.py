@@ -103,14 +103,15 @@ def select(
                 for distance, each in with_distances
             ]
         is_option = _are_options(node, with_distances, located)
+        is_of_one_part = _is_of_one_part(node.index, prepared)
         withheld = withheld_reasons(
-            nearest_assertions(with_distances, is_of_one_part=_is_of_one_part(node.index, prepared)),
+            nearest_assertions(with_distances, is_of_one_part=is_of_one_part),
             is_final=node.index in prepared.problem.dag.finals,
             is_list=is_list,
             is_number=node.is_number,
             n_rivals=len(prepared.rivals[node.index] - matched),
         )
-        superseded = superseded_orders(places, _rivals_of(node, with_distances))
+        superseded = superseded_orders(places, _rivals_of(node, with_distances, is_of_one_part=is_of_one_part))
         for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
             reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
             reason = reason or (WithheldReason.ONE_OF_MANY if is_option else None)
@@ -278,12 +279,17 @@ def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
     return is_open or is_varied or assertion.stance == Stance.CONTRADICTS
 
 
-def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:
-    """Return the ordinals of the formulas that give another formula of a node's quantity, or another number."""
+def _rivals_of(
+    node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]], *, is_of_one_part: bool
+) -> frozenset[int]:
+    """Return the ordinals of the formulas that give another formula of a node's quantity, or another number.
+
+    If no other part asks for the quantity, under the marks of other parts too: they may be letters of options.
+    """
     return frozenset(
         each.place[0]
         for distance, each in with_distances
-        if distance < OUT_OF_SCOPE
+        if (distance < OUT_OF_SCOPE or is_of_one_part)
         and each.stance == Stance.CONTRADICTS
         and each.is_solved
         and each.is_number == node.is_number

@@ -194,7 +194,7 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context, known: froze
             continue
         try:
             read = _read_answer(item.latex, context, known, question) if is_answer(item) else None
-            parsed.read[item.latex] = read or read_once(item.latex, context)
+            parsed.read[item.latex] = read or read_once(item.latex, context, known)
         except LatexSyntaxError as error:
             parsed.read[item.latex] = str(error)
             if error.kind == "limit":

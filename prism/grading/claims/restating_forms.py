@@ -9,8 +9,9 @@ their first one are that one (semantics F.7).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-from prism.algebra.expr import Expr, Formula, formula, symbol
+from prism.algebra.expr import Expr, Formula, formula, ops_of, symbol, symbols
 from prism.equivalence.statements import Statement
 from prism.errors import LatexSyntaxError
 from prism.grading.claims.restatements import restates
@@ -37,8 +38,13 @@ _LONGEST = 400  # characters of a formula that is searched for a bracket
 _VALUE = symbol(r"\value")
 
 
-def read_once(latex: str, context: Context) -> Formula:
-    """Parse a formula, and drop what only restates its value: a bracket at its end, alternatives.
+def read_once(latex: str, context: Context, known: Collection[str] = frozenset()) -> Formula:
+    r"""Parse a formula, and drop what only restates its value: a bracket at its end, alternatives.
+
+    Args:
+        latex, context: as of `parse`.
+        known: symbols of the problem and its reference; with them a bracket behind a number without a unit is a factor,
+            `\frac{17}{5}(3 b)`, and no quantity.
 
     Errors:
         LatexSyntaxError: as of `parse`.
@@ -60,6 +66,8 @@ def read_once(latex: str, context: Context) -> Formula:
     except LatexSyntaxError:
         return read
     if not head.members or inner.kind != "expression":
+        return read
+    if typed[1] and "unit" not in ops_of(head.members[-1]) and not symbols(read.members[-1]).isdisjoint(known):
         return read
     return head if _says_the_same(inner.members[0], head.members[-1], context) else read
 

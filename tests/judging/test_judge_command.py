@@ -295,7 +295,7 @@ def test_an_endpoint_that_goes_away_ends_the_run() -> None:
         done = judge(own, "--tries", "1", "--at-once", "2")
     assert done.exit_code == 3
     assert "the last 10 calls were not answered" in done.stderr
-    assert len(own.asked) < 20
+    assert len(own.asked) < 40  # how many were on their way by then is a matter of threads
 
 
 def test_requests_that_are_refused_one_by_one_are_told_and_the_others_go_on() -> None:
